@@ -161,13 +161,18 @@ fn parse_with(known: &Families, text: &str) -> Option<CrashReport> {
         }
     }
     starts.sort_unstable();
-    starts.into_iter().find_map(|(_, index, number)| {
-        let mut draft = (known.list.get(number)?.read)(&log, index)?;
-        let is_cut = native::is_cut(&log) || forms::is_cut(&log);
-        draft.cut |= draft.has_frames() && is_cut;
-        native::drop_half(&mut draft, &log);
-        Some(purify::finish(draft))
-    })
+    let starts = starts.into_iter();
+    let mut drafts =
+        starts.filter_map(|(_, index, number)| (known.list.get(number)?.read)(&log, index));
+    let first = drafts.next()?;
+    // Of an error at which Valgrind's text was cut, another tool may have the stack.
+    let bare = first.tool == Tool::Valgrind && !first.has_frames();
+    let better = bare.then(|| drafts.find(Draft::has_frames)).flatten();
+    let mut draft = better.unwrap_or(first);
+    let is_cut = native::is_cut(&log) || forms::is_cut(&log);
+    draft.cut |= draft.has_frames() && is_cut;
+    native::drop_half(&mut draft, &log);
+    Some(purify::finish(draft))
 }
 
 /// Returns the first part of a line that a group of an expression found.

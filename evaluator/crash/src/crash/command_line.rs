@@ -18,7 +18,7 @@ pub struct CommandLine {
 
 /// A command behind the prompt of a shell.
 static PROMPT: Pattern = Pattern::new(
-    r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*|[a-z]{0,4}sh)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
+    r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*|[a-z]{0,4}sh)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:?>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
 );
 /// A command in the line in which a shell, a launcher, a debugger or systemd tells of its end.
 static ENDED: Pattern = Pattern::new(
@@ -29,7 +29,7 @@ static LABELLED: Pattern = Pattern::new(
     r"^\W*(?:==\d+==\s)?(?i:command(?: ?line)?|cmd(?: ?line)?|run(?:ning)?|starting program)[\s*`]{0,4}:[\s*`]{0,4}([^`*]+)",
 );
 /// The mark of an entry of a list.
-static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*-]|#{2,6})\s+)?");
+static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*:-]|#{2,6})\s+)?");
 /// Ends and parts that code and sentences have, and no command.
 static NO_COMMAND: Pattern = Pattern::new(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//");
 static PROGRAM: Pattern = Pattern::new(r"^(?:[~.$\w{}+-]*/)*[\w.+-]*[A-Za-z][\w.+-]*$");
@@ -63,6 +63,9 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     if let Some(command) = told.or_else(|| group_of(with_variables, line)) {
         return read(command).into_iter().collect();
     }
+    // In a block it may be the prompt of the system's owner; behind a comment's mark no option follows.
+    let owned = group_of(regex!(r"^# ([a-z][\w.-]* -\S.*)$"), line).filter(|_| is_code);
+    let line = owned.unwrap_or(line);
     let bare = LISTED
         .find(line)
         .map_or(line, |mark| line.split_at(mark.end()).1);
@@ -224,10 +227,13 @@ impl CommandLine {
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let no_file = regex!("^-|^/dev/|://|:=");
         let named = |word: &&str| FILE.is_match(word) && !no_file.is_match(word);
-        // Behind `-jar` stands the program.
-        let is_jar = self.arguments.iter().position(|word| word == "-jar");
+        // Behind `-jar` stands the program, and behind an interpreter that is given a file besides.
+        let jar = self.arguments.iter().position(|word| word == "-jar");
+        let mut besides = self.arguments.iter().skip(1).map(String::as_str);
+        let runs = phrases::has("interpreters", &self.program) && besides.any(|word| named(&word));
+        let program = jar.map(|jar| jar + 1).or(runs.then_some(0));
         let others = self.arguments.iter().enumerate();
-        let others = others.filter(move |(at, _)| is_jar.is_none_or(|jar| *at != jar + 1));
+        let others = others.filter(move |(at, _)| Some(*at) != program);
         // Behind `-o` stands what the program writes.
         let others = others.filter(|(at, _)| {
             let before = at.checked_sub(1).and_then(|at| self.arguments.get(at));
@@ -295,6 +301,10 @@ mod tests {
             ),
             ("cat poc.txt | ./tap -", true, "./tap - < poc.txt"),
             ("TAP_LOG=1 ./tap", true, "./tap"),
+            (": ./tap $POC", false, "./tap $POC"),
+            ("# tap -t $FILE", true, "tap -t $FILE"),
+            ("$> ./tap -v a.CR3", true, "./tap -v a.CR3"),
+            ("I ran \"tap -x a\" on it", false, "tap -x a"),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
             ("$ tap a.bin -c 'x; y'", true, "tap a.bin -c 'x; y'"),

@@ -173,7 +173,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
         } else if form.tool == Tool::Go && line.starts_with("panic(") {
             // What was deferred runs on top of the call that panicked.
             frames.clear();
-        } else if form.tool == Tool::Go && place_below(line, frames.last_mut()) {
+        } else if place_below(form, line, frames.last_mut()) {
             gap = 0;
         } else if let Some(role) = role(line) {
             push_all(draft, form, &mut frames);
@@ -250,9 +250,10 @@ fn plain_kind(kind: &str) -> String {
     words.replace("--", "-")
 }
 
-/// Reads the place of a Go frame, which stands below its function: `\t/src/a.go:12 +0x1d`.
-fn place_below(line: &str, frame: Option<&mut Frame>) -> bool {
-    let (true, Some(frame)) = (line.starts_with(['\t', ' ']), frame) else {
+/// Reads the place of a frame of Go or GNU, which stands below its function: `\t/src/a.go:12 +0x1d`.
+fn place_below(form: &Form, line: &str, frame: Option<&mut Frame>) -> bool {
+    let below = matches!(form.tool, Tool::Go | Tool::Backtrace);
+    let (true, Some(frame)) = (below && line.starts_with(['\t', ' ']), frame) else {
         return false;
     };
     let place = line.trim();

@@ -129,6 +129,7 @@ fn expect_no_invention(text: &str) {
     let squeezed =
         |text: &str| text.replace(|c: char| c.is_whitespace() || "\\>|\u{1b}".contains(c), "");
     let bare = squeezed(&text.replace("<em>", "_").replace("</em>", "_"));
+    let dotted = bare.replace('/', ".");
     let reports = read_pasted(text).into_iter().chain(parse(text));
     let frames = reports
         .flat_map(|report| report.stacks)
@@ -143,7 +144,9 @@ fn expect_no_invention(text: &str) {
             .find_map(|end| name.strip_suffix(end))
             .unwrap_or(file);
         for name in [frame.function.as_str(), file] {
-            let stands = name == "??" || bare.contains(&squeezed(name));
+            let name = squeezed(name);
+            // J9 has slashes in names.
+            let stands = name == "??" || bare.contains(&name) || dotted.contains(&name);
             assert!(stands, "{name:?} is not in {text}");
         }
     }

@@ -45,9 +45,12 @@ impl FrameOrigin {
             && Self::of(&own) == Self::Project
     }
 
-    /// Tells whether a frame is of a library that many programs bring along.
-    pub(crate) fn is_java_library(frame: &Frame) -> bool {
+    /// Tells whether a frame is of a library that many programs bring along, or that a
+    /// distribution built: its builders have a folder for each package.
+    pub(crate) fn is_library(frame: &Frame) -> bool {
+        let file = frame.file.as_deref().unwrap_or_default();
         begins(&frame.function, "packages of libraries")
+            || regex!(r"^/build/[\w.+-]+-\w{6}/[\w.+]+-\d|^/usr/src/debug/").is_match(file)
     }
 
     fn of_java(function: &str) -> Self {

@@ -8,7 +8,7 @@
 
 use super::draft::Draft;
 use super::log_lines::{Log, MAX_LINE};
-use super::{Family, FrameOrigin, Strength, Tool, abort, group_of, native};
+use super::{Family, FrameOrigin, Strength, Tool, abort, failure_words, group_of, native};
 use patchwright_source::{Frame, Pattern, regex};
 
 pub(super) const FAMILY: Family = Family {
@@ -20,6 +20,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// A backtrace of an endless recursion may have a hundred thousand frames.
 const MAX_LINES: usize = 20_000;
+/// Lines above a stack in which words may tell why it stopped.
+const TITLE: usize = 40;
 /// Bytes of a frame from which on it is not wrapped, but the line that a log was cut to.
 const WRAPPED: usize = MAX_LINE / 2;
 
@@ -130,7 +132,9 @@ fn goes_on(frame: &str, next: &str) -> bool {
 fn frame_of_stop(log: &Log<'_>, begin: usize) -> Option<(usize, String)> {
     let is_frame = |line: &str| {
         let addressed = line.starts_with("0x") && line.contains(" in ");
-        line.contains(" (") && (addressed || native::is_whole(line) && !line.starts_with('#'))
+        let is_cut = line.contains(") at /") && log.last() == Some(line);
+        let named = (native::is_whole(line) || is_cut) && !line.starts_with('#');
+        line.contains(" (") && (addressed || named)
     };
     let mut lines = log.from(begin, 4).enumerate();
     let (number, line) = lines.find(|(_, line)| is_frame(line))?;
@@ -177,6 +181,12 @@ fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     let is_deep = frames.len() >= 1000;
     match draft.kind.as_str() {
         "stopped" if waits => "hang".clone_into(&mut draft.kind),
+        "stopped" => {
+            let dies = |line| failure_words::kind(line).filter(|kind| *kind == "SEGV");
+            if let Some((_, kind)) = log.find_above(at, TITLE, dies) {
+                kind.clone_into(&mut draft.kind);
+            }
+        }
         "SEGV" if is_deep => "stack-overflow".clone_into(&mut draft.kind),
         _ => {}
     }

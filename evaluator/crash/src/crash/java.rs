@@ -50,9 +50,14 @@ pub(super) const HEADLESS: Family = Family {
         let frames = || log.from(at, MAX_LINES).map_while(read_frame);
         let below = at + frames().count();
         let cause = log.line(below).and_then(cause);
-        let mut draft = match cause {
-            Some(cause) => read(log, below, cause, Tool::Java)?,
-            None => Draft::new(Tool::Java, "uncaught-exception"),
+        let mut draft = if let Some(cause) = cause {
+            read(log, below, cause, Tool::Java)?
+        } else {
+            let named = log.find_above(at, MAX_MESSAGE, |line| group_of(&NAMED, line));
+            Draft::new(
+                Tool::Java,
+                named.map_or("uncaught-exception", |(_, class)| class),
+            )
         };
         draft.extend(frames().filter(|_| cause.is_none()));
         draft.cut = true;
@@ -64,6 +69,10 @@ pub(super) const HEADLESS: Family = Family {
 static LOGGED: Pattern = Pattern::new(
     r"(?:^|[\s\]:|])(?P<thrown>(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable|Failure)(?:: .*)?)$",
 );
+
+/// An exception with its package, as sentences name it.
+static NAMED: Pattern =
+    Pattern::new(r"\b((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))\b(?:[^.(\w]|$)");
 
 /// The most lines of a trace with all its causes.
 const MAX_LINES: usize = 20_000;

@@ -12,7 +12,7 @@ use super::{
     CrashReport, Frame, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
     parse_with, phrases, purify, sanitizer, undefined, valgrind,
 };
-use patchwright_source::{Pattern, built_in_regex};
+use patchwright_source::{Pattern, built_in_regex, regex};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -46,6 +46,10 @@ static LOST: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let repairs = repairs.map(|(lost, whole)| (built_in_regex(lost), whole));
     repairs.collect()
 });
+/// A frame or an exception of IBM's J9, with slashes in names and the module before the file.
+static J9: Pattern = Pattern::new(
+    r"^(\s*at )((?:[\w$]+/){2,}[\w$]+\.[\w$<>]+) ?\((?:[\w.]+@[\w.]+/)?|^((?:Caused by: )?)((?:[a-z]\w*/)+[A-Z][\w$]*(?:Exception|Error))\b",
+);
 /// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
     r"(?s:<!--.*?-->)|!\[(?i:image|img|screen)[^\]\n]*\]\([^)\n]*\)|&(?:lt|gt|amp|quot|nbsp|#39|#x27);|<br\s*/?>\n?|</?(?:pre|code|p|div|span)\b[^>]*>|</?em>",
@@ -362,6 +366,8 @@ fn clean(text: &str) -> String {
         text.to_owned()
     });
     let text = WRAPPED_CODE.replace_all(&text, "$1 $2$3");
+    // Valgrind goes on in a line that the program did not end.
+    let text = regex!(r"(?m)^([^=\s][^=\n]*[^=\s])(==\d+== )").replace_all(&text, "$1\n$2");
     let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));
@@ -420,6 +426,13 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         .strip_prefix("//")
         .filter(|log| log.starts_with('#'))
         .unwrap_or(rest);
+    // Each line in marks of its own.
+    let bare = rest
+        .strip_prefix('`')
+        .map(|code| code.trim_end_matches('`'));
+    rest = bare
+        .filter(|code| native::read(code).is_some())
+        .unwrap_or(rest);
     // A log that was indented as a whole; only gdb's begins at the margin.
     let frame = rest.trim_start();
     if frame.starts_with('#') && frame.len() < rest.len() && GDB_FRAME.is_match(frame) {
@@ -428,6 +441,14 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     let mut line = Cow::Borrowed(rest);
     if FRAME_OF_LINE.find_iter(rest).nth(2).is_some() {
         line = FRAME_OF_LINE.replace_all(rest, "\n$1");
+    }
+    if J9.is_match(&line) {
+        let dotted = |found: &regex::Captures<'_>| {
+            let (_, [begin, name]) = found.extract();
+            let end = if begin.ends_with("at ") { "(" } else { "" };
+            format!("{begin}{}{end}", name.replace('/', "."))
+        };
+        line = Cow::Owned(J9.replace(&line, dotted).into_owned());
     }
     for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {
         line = Cow::Owned(lost.replace_all(&line, *whole).into_owned());

@@ -87,7 +87,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 });
 static VERSION: Pattern = Pattern::new(
     r#"(?x)
-          (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
+          (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*_"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
         | (?i:\bthe\s)(?P<built>\d+\.\d+)\s(?:build|release|version)\b
         | \b(?P<short>[vV]?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
@@ -96,7 +96,7 @@ static VERSION: Pattern = Pattern::new(
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
-    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\(\w+\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
 );
 /// A word that Markdown shows in italics.
 static EMPHASIS: Pattern =
@@ -371,7 +371,7 @@ impl ReportInWords {
             if !is_other {
                 add(
                     &mut self.versions,
-                    version.trim_end_matches(['.', '-', '+']),
+                    version.trim_end_matches(['.', '-', '+', '_']),
                 );
             }
         }

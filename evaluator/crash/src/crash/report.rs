@@ -218,11 +218,11 @@ impl CrashReport {
         let first = self.first_project_frame()?;
         let of_user = |frame: &&Frame| {
             FrameOrigin::of(frame) == FrameOrigin::Project
-                && !FrameOrigin::is_java_library(frame)
+                && !FrameOrigin::is_library(frame)
                 && frame.function.rsplit('.').next() != Some("main")
         };
         let frames = self.main_stack().into_iter().flat_map(Stack::above_harness);
-        let mut below = frames.filter(|_| FrameOrigin::is_java_library(first));
+        let mut below = frames.filter(|_| FrameOrigin::is_library(first));
         Some(below.find(of_user).unwrap_or(first))
     }
 

@@ -16,7 +16,7 @@ const MAX_LINES: usize = 4_000;
 
 /// A frame, without the hash behind a mangled name, which differs from build to build.
 static FRAME: Pattern = Pattern::new(
-    r"^\d+: +(?:0x[0-9a-f]+ - )?(?:<unknown>|0x[0-9A-Fa-f]+(?: -)?|(?P<function>.+?)(?:::h[0-9a-f]{16})?)$",
+    r"^\d+: +(?:0x[0-9a-f]+ - )?(?:<unknown>|0x[0-9A-Fa-f]+(?: -)?|(?P<function>.+?)(?:::h[0-9a-f]{5,16})?)$",
 );
 
 /// Returns the text after `panicked at`: a position in newer releases, a quoted
@@ -43,10 +43,13 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let mut position = native::unnamed();
     native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
-    // The backtrace may be cut before it reaches the program.
-    let own = |frame: &Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
-    if !draft.stacks.iter().flat_map(|stack| &stack.frames).any(own) {
-        draft.place(position);
+    let frames = draft.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+    let mut own = frames.filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
+    match own.next() {
+        Some(first) if first.file.is_none() => native::put_at(first, place),
+        Some(_) => {}
+        // The backtrace may be cut before it reaches the program.
+        None => draft.place(position),
     }
     Some(draft)
 }

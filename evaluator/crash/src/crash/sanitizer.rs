@@ -173,6 +173,9 @@ fn read_beheaded(log: &Log<'_>, at: usize) -> Option<Draft> {
     draft.cut = true;
     let mut lines = log.from(at, MAX_LINES);
     while lines.next().is_some_and(|line| read_line(&mut draft, line)) {}
+    if draft.stacks.iter().any(|stack| stack.role == Role::Freed) {
+        "heap-use-after-free".clone_into(&mut draft.kind);
+    }
     draft.has_frames().then_some(draft)
 }
 
