@@ -101,6 +101,7 @@ impl Trial<'_> {
             return Ok(refuse("with it the unpatched tree does not build", log));
         }
         let mut failing: Option<BTreeSet<String>> = None;
+        let mut seen = BTreeSet::new();
         for _ in 0..RUNS {
             let (run, log) = self.once(&without, &BTreeSet::new()).await?;
             let names = match run {
@@ -110,26 +111,27 @@ impl Trial<'_> {
                     return Ok(refuse(&format!("without the patch {why}"), log));
                 }
             };
-            failing = Some(match failing {
-                Some(known) => &known & &names,
-                None => names,
-            });
+            seen.extend(names.clone());
+            failing = Some(in_each(failing, names));
         }
-        let failing = failing.unwrap_or_default();
+        let failing = self.own(failing.unwrap_or_default());
         let with = self.build(&merged).await?;
         if !with.succeeded() {
             let log = with.execution.text();
             return Ok(refuse("with it the patched tree does not build", log));
         }
+        let (mut others, mut last) = (None, String::new());
         for _ in 0..RUNS {
             let (run, log) = self.once(&with, &failing).await?;
-            let why = match run {
-                OneRun::Passes => continue,
-                OneRun::Fails(_) if failing.is_empty() => "it fails".to_owned(),
-                OneRun::Fails(_) => "it fails, or another test does".to_owned(),
-                OneRun::Unclear(why) => why,
-            };
-            return Ok(refuse(&format!("with the patch {why}"), log));
+            match beside(run, &failing) {
+                Ok(names) => others = Some(in_each(others, &names - &seen)),
+                Err(why) => return Ok(refuse(&format!("with the patch {why}"), log)),
+            }
+            last = log;
+        }
+        if let Some(other) = others.unwrap_or_default().first() {
+            let why = format!("with the patch and the test {other} fails each time");
+            return Ok(refuse(&why, last));
         }
         let mut reason =
             format!("it fails without the patch and passes with it, {RUNS} times each");
@@ -142,6 +144,23 @@ impl Trial<'_> {
             reason,
             ..RegressionRecord::default()
         })
+    }
+
+    /// Returns those of the failing tests that the project did not have, where there are any: the others
+    /// may fail for reasons of their own.
+    fn own(&self, failing: BTreeSet<String>) -> BTreeSet<String> {
+        let before = self.baseline.tests.as_ref().map(TestRun::report);
+        let known = |name: &String| {
+            before
+                .as_ref()
+                .is_some_and(|report| report.tests.contains_key(name))
+        };
+        let new: BTreeSet<String> = failing
+            .iter()
+            .filter(|name| !known(name))
+            .cloned()
+            .collect();
+        if new.is_empty() { failing } else { new }
     }
 
     /// Tells whether the test fails on a refuted patch; nothing where that cannot be said.
@@ -212,12 +231,36 @@ fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun
         let test = report.tests.get(name);
         test.map_or(report.partial, |test| test.status == Status::Passed)
     };
-    if !new.is_empty() || by_status {
-        OneRun::Fails(new)
-    } else if named.iter().all(passed) {
-        OneRun::Passes
-    } else {
+    let fails = !new.is_empty() || by_status;
+    if new.is_disjoint(named) && !named.iter().all(passed) {
         OneRun::Unclear("it is not run".to_owned())
+    } else if fails {
+        OneRun::Fails(new)
+    } else {
+        OneRun::Passes
+    }
+}
+
+/// Returns what other tests fail in a run with the patch; why it refuses the test of these names.
+fn beside(run: OneRun, named: &BTreeSet<String>) -> std::result::Result<BTreeSet<String>, String> {
+    match run {
+        OneRun::Passes => Ok(BTreeSet::new()),
+        // Where tests have no names, any that fails is this one.
+        OneRun::Fails(names)
+            if !names.is_empty() && !named.is_empty() && names.is_disjoint(named) =>
+        {
+            Ok(names)
+        }
+        OneRun::Fails(_) => Err("it fails".to_owned()),
+        OneRun::Unclear(why) => Err(why),
+    }
+}
+
+/// Returns the names that are in each of the sets so far, and in this one.
+fn in_each(known: Option<BTreeSet<String>>, names: BTreeSet<String>) -> BTreeSet<String> {
+    match known {
+        Some(known) => &known & &names,
+        None => names,
     }
 }
 
@@ -240,7 +283,7 @@ fn merged(patch: &Changes, test: &Changes) -> Option<Changes> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RegressionRun, RegressionTest, prove_regression_test};
+    use super::{OneRun, RegressionRun, RegressionTest, beside, in_each, prove_regression_test};
     use crate::tests::attempt;
     use patchwright_source::{Changes, TreePath};
     use patchwright_target::runner::Target;
@@ -267,6 +310,25 @@ mod tests {
 
     /// Reports one test by name: that the PoV does not crash.
     const NAMED: &str = "echo 1..1\nif \"$OUT\"/prog \"$TASK\"/pov.bin 2>&1 | grep -q AddressSanitizer; then\n  echo 'not ok 1 - long'; exit 1\nfi\necho 'ok 1 - long'\n";
+
+    #[test]
+    fn tests_that_fail_now_and_then_refuse_no_other() {
+        let names = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        let own = names("long");
+        let fails = |text: &str| beside(OneRun::Fails(names(text)), &own);
+        assert_eq!(fails("long slow"), Err("it fails".to_owned()));
+        assert_eq!(fails(""), Err("it fails".to_owned()));
+        let unnamed = beside(OneRun::Fails(names("slow")), &names(""));
+        assert_eq!(unnamed, Err("it fails".to_owned()));
+        for (runs, expected) in [
+            (["slow", "other slow", "slow"], "slow"),
+            (["slow", "other", "slow"], ""),
+        ] {
+            let others = runs.into_iter().map(|run| fails(run).unwrap());
+            let others = others.fold(None, |known, run| Some(in_each(known, run)));
+            assert_eq!(others.unwrap(), names(expected), "{runs:?}");
+        }
+    }
 
     #[tokio::test]
     async fn a_test_has_to_fail_without_the_patch_and_pass_with_it() {
