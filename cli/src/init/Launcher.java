@@ -17,10 +17,12 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,6 +36,8 @@ public final class Launcher {
             String.class, CharSequence.class);
     /** Objects that are made for the making of others. */
     private static final int DEEPEST = 3;
+    /** Objects that are told of, and members of a collection. */
+    private static final int MOST_SHOWN = 200;
 
     private final Path file;
     /** The kind as which the file is handed over. */
@@ -224,22 +228,79 @@ public final class Launcher {
         return refuses && thrown instanceof RuntimeException && frames.length > 0 && !frames[0].getClassName().startsWith("java");
     }
 
-    private static void tell(Object result) {
+    private static void tell(Object result) throws IllegalAccessException {
+        List<Object> shown = new ArrayList<>();
         if (result instanceof Iterable<?>) {
-            ((Iterable<?>) result).forEach(one -> System.out.println(inWords(one)));
+            for (Object one : (Iterable<?>) result) {
+                System.out.println(inWords(one));
+                value(one, shown);
+            }
         } else {
             System.out.println(inWords(result));
         }
+        value(result, shown);
+        for (int at = 0; at < Math.min(shown.size(), MOST_SHOWN); at++) {
+            System.out.println("#" + at + ' ' + shown.get(at).getClass().getName() + values(shown.get(at), shown));
+        }
+    }
+
+    /** What the public methods of an object tell of it, since its own words may say nothing. */
+    private static String values(Object object, List<Object> shown) throws IllegalAccessException {
+        List<Method> getters = new ArrayList<>(Arrays.asList(object.getClass().getMethods()));
+        getters.removeIf(method -> method.getParameterCount() > 0 || method.isSynthetic() || Modifier.isStatic(method.getModifiers())
+                || !isOwn(method.getDeclaringClass()) || !method.getName().matches("(?:get|is|has)\\p{Lu}.*"));
+        getters.sort(Comparator.comparing(Method::getName).thenComparing(Method::toString));
+        StringBuilder values = new StringBuilder();
+        for (Method getter : getters) {
+            values.append(' ').append(getter.getName()).append('=');
+            try {
+                getter.setAccessible(true);
+                values.append(value(getter.invoke(object), shown));
+            } catch (InvocationTargetException e) {
+                values.append(e.getCause().getClass().getName());
+            }
+        }
+        return values.toString();
+    }
+
+    /** A value in words; an object of the library is a number, and told of later. */
+    private static String value(Object object, List<Object> shown) {
+        if (object instanceof Optional<?>) {
+            return value(((Optional<?>) object).orElse(null), shown);
+        } else if (object instanceof Map<?, ?>) {
+            return value(new ArrayList<>(((Map<?, ?>) object).entrySet()), shown);
+        } else if (object instanceof Map.Entry<?, ?>) {
+            return value(((Map.Entry<?, ?>) object).getKey(), shown) + ':' + value(((Map.Entry<?, ?>) object).getValue(), shown);
+        } else if (object instanceof Collection<?> || object instanceof Object[]) {
+            Collection<?> all = object instanceof Object[] ? Arrays.asList((Object[]) object) : (Collection<?>) object;
+            List<String> words = new ArrayList<>();
+            all.stream().limit(MOST_SHOWN).forEach(one -> words.add(value(one, shown)));
+            return all.size() + words.toString();
+        } else if (object == null || object instanceof Enum<?> || !isOwn(object.getClass())) {
+            return inWords(object);
+        }
+        for (int at = 0; at < shown.size(); at++) {
+            if (shown.get(at) == object) {
+                return "#" + at;
+            }
+        }
+        shown.add(object);
+        return "#" + (shown.size() - 1);
+    }
+
+    /** Tells whether a class is of the library, or of what it brings along. */
+    private static boolean isOwn(Class<?> type) {
+        return type.getClassLoader() == Launcher.class.getClassLoader();
     }
 
     /** An object's own words: those that every object has show where it lies in memory. */
     private static String inWords(Object object) {
-        if (object instanceof Object[]) {
+        if (object != null && object.getClass().isArray()) {
             List<String> words = new ArrayList<>();
-            Arrays.asList((Object[]) object).forEach(one -> words.add(inWords(one)));
+            for (int at = 0; at < Array.getLength(object); at++) {
+                words.add(inWords(Array.get(object, at)));
+            }
             return words.toString();
-        } else if (object instanceof byte[]) {
-            return Arrays.toString((byte[]) object);
         }
         try {
             boolean own = object == null || object.getClass().getMethod("toString").getDeclaringClass() != Object.class;
