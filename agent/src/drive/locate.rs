@@ -5,12 +5,15 @@ use crate::journal::Result;
 use crate::record::{Located, LocatedPatch, Outcome, StepId};
 use crate::repair::Run;
 use patchwright_patcher::{Background, Guard, Patch, Prepared, Refusal};
-use patchwright_source::{Language, Touched, Tree};
+use patchwright_retrieval::Query;
+use patchwright_source::{FileDiff, Language, Side, Touched, Tree, TreePath, regex};
 use serde_json::json;
-use std::fmt::Write;
+use std::collections::BTreeSet;
 
 /// Lines before and after a touched one that a reviewer is shown.
 const AROUND: u32 = 30;
+/// The most definitions of what a patch calls that are shown.
+const CALLED: usize = 4;
 
 impl Drive {
     /// Places the patch of a lane, which knows of no attempts but its own.
@@ -21,13 +24,16 @@ impl Drive {
         let body = json!({ "patch": patch });
         self.intend(id, "locate", summary, body).await?;
         let located = match prepare(&self.parts, (&patch, &self.parts.guard), &attempts).await {
-            Ok(prepared) => Located::Placed(LocatedPatch {
-                latin1: prepared.diff.as_bytes() != prepared.diff_bytes,
-                diff: prepared.diff,
-                normal_form: prepared.normal_form,
-                warnings: prepared.warnings,
-                surroundings: surroundings(&self.parts.tree, &prepared.touched),
-            }),
+            Ok(prepared) => {
+                let around = surroundings(&self.parts.tree, &prepared.touched);
+                Located::Placed(LocatedPatch {
+                    latin1: prepared.diff.as_bytes() != prepared.diff_bytes,
+                    surroundings: around + &called(&self.parts, &prepared.diff).await,
+                    diff: prepared.diff,
+                    normal_form: prepared.normal_form,
+                    warnings: prepared.warnings,
+                })
+            }
             Err(refusals) => {
                 let reasons = refusals.iter().map(ToString::to_string);
                 let reasons = reasons.map(|reason| reason.trim_end().to_owned()).collect();
@@ -69,17 +75,47 @@ fn surroundings(tree: &Tree, touched: &[Touched]) -> String {
             continue;
         };
         let code = String::from_utf8_lossy(found.bytes());
-        for (first, last) in widened(&file.old) {
-            let count = (last - first) as usize + 1;
-            let lines = code.lines().skip(first as usize - 1).take(count);
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}:{first}", file.path);
-            for (number, line) in (first..).zip(lines) {
-                let _ = writeln!(text, "{number}: {line}");
-            }
-        }
+        let ranges = widened(&file.old).into_iter();
+        text.extend(ranges.map(|range| numbered(&file.path, &code, range)));
     }
     text
+}
+
+/// Returns the definitions of what the added lines call, in the same form: what a check of the patch
+/// decides stands there.
+async fn called(parts: &Parts, diff: &str) -> String {
+    let Ok(engine) = parts.engine.get(&[]).await else {
+        return String::new();
+    };
+    let files = FileDiff::read(diff).unwrap_or_default();
+    let definitions = names_called(&files).into_iter().filter_map(|name| {
+        let name = name.to_owned();
+        let found = engine.answer(&Query::Symbol { name }).snippets;
+        let definition = found.into_iter().next()?;
+        let code = parts.tree.read(&definition.path).ok()?;
+        let (first, last) = (definition.start_line, definition.end_line);
+        let range = (first, last.min(first.saturating_add(AROUND)));
+        let code = String::from_utf8_lossy(code.bytes());
+        Some(numbered(&definition.path, &code, range))
+    });
+    definitions.take(CALLED).collect()
+}
+
+/// Returns the names that stand before an opening bracket in added lines.
+fn names_called(files: &[FileDiff]) -> BTreeSet<&str> {
+    let added = files.iter().flat_map(|file| file.lines(Side::New));
+    let call = regex!(r"([A-Za-z_]\w*)\s*\(");
+    let names = added.flat_map(|line| call.captures_iter(&line.text).map(|found| found.extract()));
+    names.map(|(_, [name])| name).collect()
+}
+
+/// Returns lines of a file with their numbers, below its name.
+fn numbered(path: &TreePath, code: &str, (first, last): (u32, u32)) -> String {
+    let count = (last - first) as usize + 1;
+    let lines = code.lines().skip(first as usize - 1).take(count);
+    let lines = (first..).zip(lines);
+    let lines = lines.map(|(number, line)| format!("{number}: {line}\n"));
+    format!("{path}:{first}\n{}", lines.collect::<String>())
 }
 
 /// Ranges with the lines around them; those that meet are one.
@@ -98,8 +134,8 @@ fn widened(ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::surroundings;
-    use patchwright_source::{Touched, Tree, TreePath};
+    use super::{names_called, surroundings};
+    use patchwright_source::{FileDiff, Touched, Tree, TreePath};
 
     #[test]
     fn the_lines_around_a_patch_are_those_of_the_unpatched_tree() {
@@ -131,5 +167,13 @@ mod tests {
             (lines.len(), *lines.last().unwrap()),
             (114, "200: line 200;")
         );
+    }
+
+    #[test]
+    fn what_added_lines_call_is_named() {
+        let diff = "--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n-  take(b);\n+  if (escapes(next(b))) return;\n   keep(b);\n";
+        let files = FileDiff::read(diff).unwrap();
+        let names: Vec<&str> = names_called(&files).into_iter().collect();
+        assert_eq!(names, ["escapes", "if", "next"]);
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn answer(
     let mut text = String::new();
     if !observation.lines.contains(&asked.line) {
         let (there, here) = (line(asked.line), all(&observation.lines, &line));
-        let _ = writeln!(text, "line {there} holds no code; this is line {here}");
+        let _ = writeln!(
+            text,
+            "no code is of line {there} alone; this is line {here}"
+        );
     }
     let _ = writeln!(text, "reached {}:", times(observation.hits));
     values(&mut text, observation);
@@ -189,7 +192,7 @@ mod tests {
         };
         assert_eq!(
             told(once, "time"),
-            "line 9 holds no code; this is line 11\nreached once:\n  hit 1: null\nThe time for probes ran out then; what came later was not seen."
+            "no code is of line 9 alone; this is line 11\nreached once:\n  hit 1: null\nThe time for probes ran out then; what came later was not seen."
         );
     }
 
