@@ -124,7 +124,7 @@ impl Comparison<'_> {
                 return Ok(Some(InputRun {
                     index: 0,
                     ending: replay.execution.ending,
-                    output: format!("(`{}` turned round) {said}", one.text).into_bytes(),
+                    output: format!("(not by the patch itself, but by a trial of it in which `{}` is turned round) {said}", one.text).into_bytes(),
                 }));
             }
         }
