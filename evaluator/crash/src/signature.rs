@@ -19,8 +19,9 @@ const CYCLE_FRAMES: usize = 256;
 const CYCLE_TIMES: usize = 3;
 
 /// Suffixes that compilers append to the names of copies, and the hashes of Rust.
-static CLONE: Pattern =
-    Pattern::new(r"(?:\.(?:constprop|isra|part|cold|llvm|localalias|\d+))+$|::h[0-9a-f]{16}$");
+static CLONE: Pattern = Pattern::new(
+    r"(?:\.(?:constprop|isra|part|cold|llvm|localalias|lto_priv|\d+))+$|::h[0-9a-f]{16}$",
+);
 /// Numbers of anonymous classes: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
 /// `lambda$f$1`.
 static NUMBER: Pattern = Pattern::new(r"\$[0-9]+");

@@ -63,8 +63,10 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     if let Some(command) = told.or_else(|| group_of(with_variables, line)) {
         return read(command).into_iter().collect();
     }
-    // In a block it may be the prompt of the system's owner; behind a comment's mark no option follows.
+    // In a block it may be the prompt of the system's owner; a comment names no file.
     let owned = group_of(regex!(r"^# ([a-z][\w.-]* -\S.*)$"), line).filter(|_| is_code);
+    let reads = |command: CommandLine| command.files().next().is_some();
+    let owned = owned.filter(|text| plain(text).is_some_and(reads));
     let line = owned.unwrap_or(line);
     let bare = LISTED
         .find(line)
@@ -79,7 +81,8 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         // Messages stand in such marks too; behind a program stands an option.
         let told = |command: &CommandLine| {
             let first = command.arguments.first();
-            first.is_some_and(|first| first.starts_with('-'))
+            let option = first.is_some_and(|first| first.starts_with('-'));
+            option && !command.program.starts_with('-') && !line.contains("=\"")
         };
         commands.extend(quoted(line, regex!("[\"\u{201c}\u{201d}]")).filter(told));
         return commands;
@@ -387,6 +390,8 @@ mod tests {
             ("root@box:~# <1>Unable to handle a.bin at x/y", true),
             ("$ tail -n 30 trace.txt", true),
             ("$ ./tap --version | grep 2", true),
+            ("# strip -g does not help", true),
+            ("built with CFLAGS=\"-I/opt/inc -g\"", false),
         ] {
             assert_eq!(shown(line, is_code), [""; 0], "{line}");
         }

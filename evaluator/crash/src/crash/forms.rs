@@ -173,7 +173,7 @@ fn read_stacks(draft: &mut Draft, (form, expression): (&Form, &Regex), log: &Log
         } else if form.tool == Tool::Go && line.starts_with("panic(") {
             // What was deferred runs on top of the call that panicked.
             frames.clear();
-        } else if place_below(form, line, frames.last_mut()) {
+        } else if gap == 0 && place_below(form, line, frames.last_mut()) {
             gap = 0;
         } else if let Some(role) = role(line) {
             push_all(draft, form, &mut frames);
@@ -258,7 +258,7 @@ fn place_below(form: &Form, line: &str, frame: Option<&mut Frame>) -> bool {
     };
     let place = line.trim();
     let place = place.split(" +0x").next().unwrap_or(place);
-    let has_line = native::read_position(place).1.is_some();
+    let has_line = !place.contains(' ') && native::read_position(place).1.is_some();
     // The place of the statement that started the goroutine stands below the last frame.
     if has_line && frame.line.is_none() {
         native::put_at(frame, place);

@@ -20,8 +20,6 @@ pub(super) const FAMILY: Family = Family {
 
 /// A backtrace of an endless recursion may have a hundred thousand frames.
 const MAX_LINES: usize = 20_000;
-/// Lines above a stack in which words may tell why it stopped.
-const TITLE: usize = 40;
 /// Bytes of a frame from which on it is not wrapped, but the line that a log was cut to.
 const WRAPPED: usize = MAX_LINE / 2;
 
@@ -181,11 +179,9 @@ fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     let is_deep = frames.len() >= 1000;
     match draft.kind.as_str() {
         "stopped" if waits => "hang".clone_into(&mut draft.kind),
-        "stopped" => {
-            let dies = |line| failure_words::kind(line).filter(|kind| *kind == "SEGV");
-            if let Some((_, kind)) = log.find_above(at, TITLE, dies) {
-                kind.clone_into(&mut draft.kind);
-            }
+        // A title tells why it stopped.
+        "stopped" if log.line(0).and_then(failure_words::kind) == Some("SEGV") => {
+            "SEGV".clone_into(&mut draft.kind);
         }
         "SEGV" if is_deep => "stack-overflow".clone_into(&mut draft.kind),
         _ => {}

@@ -53,7 +53,9 @@ pub(super) const HEADLESS: Family = Family {
         let mut draft = if let Some(cause) = cause {
             read(log, below, cause, Tool::Java)?
         } else {
-            let named = log.find_above(at, MAX_MESSAGE, |line| group_of(&NAMED, line));
+            let is_code = regex!(r"\b(?:import|throws|catch|new)\b");
+            let named = |line| group_of(&NAMED, line).filter(|_| !is_code.is_match(line));
+            let named = log.find_above(at, MAX_MESSAGE, named);
             Draft::new(
                 Tool::Java,
                 named.map_or("uncaught-exception", |(_, class)| class),

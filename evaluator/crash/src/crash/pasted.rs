@@ -48,7 +48,7 @@ static LOST: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 /// A frame or an exception of IBM's J9, with slashes in names and the module before the file.
 static J9: Pattern = Pattern::new(
-    r"^(\s*at )((?:[\w$]+/){2,}[\w$]+\.[\w$<>]+) ?\((?:[\w.]+@[\w.]+/)?|^((?:Caused by: )?)((?:[a-z]\w*/)+[A-Z][\w$]*(?:Exception|Error))\b",
+    r"^(\s*at )((?:[\w$]+/){2,}[\w$]+\.[\w$<>]+)( ?\()(?:[\w.]+@[\w.]+/)?|^((?:Caused by: )?)((?:[a-z]\w*/)+[A-Z][\w$]*(?:Exception|Error))(: |\s*$)",
 );
 /// Comments, entities and marks of HTML, and pictures of a screen.
 static ENTITY: Pattern = Pattern::new(
@@ -366,8 +366,6 @@ fn clean(text: &str) -> String {
         text.to_owned()
     });
     let text = WRAPPED_CODE.replace_all(&text, "$1 $2$3");
-    // Valgrind goes on in a line that the program did not end.
-    let text = regex!(r"(?m)^([^=\s][^=\n]*[^=\s])(==\d+== )").replace_all(&text, "$1\n$2");
     let lines: Vec<&str> = text.lines().collect();
     let is_logged = |at: usize| {
         let line = lines.get(at).filter(|line| !line.starts_with('>'));
@@ -427,12 +425,10 @@ fn clean_line(line: &str) -> Cow<'_, str> {
         .filter(|log| log.starts_with('#'))
         .unwrap_or(rest);
     // Each line in marks of its own.
-    let bare = rest
-        .strip_prefix('`')
-        .map(|code| code.trim_end_matches('`'));
-    rest = bare
-        .filter(|code| native::read(code).is_some())
-        .unwrap_or(rest);
+    let bare = rest.trim_end().strip_prefix('`');
+    let bare = bare.and_then(|code| code.strip_suffix('`'));
+    let bare = bare.filter(|code| !code.contains('`') && native::read(code).is_some());
+    rest = bare.unwrap_or(rest);
     // A log that was indented as a whole; only gdb's begins at the margin.
     let frame = rest.trim_start();
     if frame.starts_with('#') && frame.len() < rest.len() && GDB_FRAME.is_match(frame) {
@@ -444,11 +440,15 @@ fn clean_line(line: &str) -> Cow<'_, str> {
     }
     if J9.is_match(&line) {
         let dotted = |found: &regex::Captures<'_>| {
-            let (_, [begin, name]) = found.extract();
-            let end = if begin.ends_with("at ") { "(" } else { "" };
-            format!("{begin}{}{end}", name.replace('/', "."))
+            let (_, [begin, name, end]) = found.extract();
+            format!("{begin}{}{}", name.replace('/', "."), end.trim_start())
         };
         line = Cow::Owned(J9.replace(&line, dotted).into_owned());
+    }
+    // Valgrind goes on in a line that the program did not end.
+    let unended = regex!(r"^([^=\s][^=]*[^=\s])(==\d+== )");
+    if unended.is_match(&line) {
+        line = Cow::Owned(unended.replace(&line, "$1\n$2").into_owned());
     }
     for (lost, whole) in LOST.iter().filter(|(lost, _)| lost.is_match(rest)) {
         line = Cow::Owned(lost.replace_all(&line, *whole).into_owned());

@@ -43,10 +43,12 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let mut position = native::unnamed();
     native::put_at(&mut position, place);
     read_backtrace(&mut draft, log, at);
-    let frames = draft.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
-    let mut own = frames.filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
-    match own.next() {
-        Some(first) if first.file.is_none() => native::put_at(first, place),
+    let of_project = |frame: &Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
+    let mut frames = draft.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+    match frames.find(|frame| of_project(frame)) {
+        Some(first) if first.file.is_none() && of_project(&position) => {
+            native::put_at(first, place);
+        }
         Some(_) => {}
         // The backtrace may be cut before it reaches the program.
         None => draft.place(position),
