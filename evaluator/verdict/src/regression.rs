@@ -76,6 +76,9 @@ pub async fn prove_regression_test(
     Ok(proof)
 }
 
+/// Names of tests that fail in each run, and of those that fail in some.
+type Failing = (BTreeSet<String>, BTreeSet<String>);
+
 struct Trial<'a> {
     target: &'a dyn Target,
     baseline: &'a Baseline,
@@ -100,21 +103,10 @@ impl Trial<'_> {
             let log = without.execution.text();
             return Ok(refuse("with it the unpatched tree does not build", log));
         }
-        let mut failing: Option<BTreeSet<String>> = None;
-        let mut seen = BTreeSet::new();
-        for _ in 0..RUNS {
-            let (run, log) = self.once(&without, &BTreeSet::new()).await?;
-            let names = match run {
-                OneRun::Fails(names) => names,
-                OneRun::Passes => return Ok(refuse("it passes without the patch", log)),
-                OneRun::Unclear(why) => {
-                    return Ok(refuse(&format!("without the patch {why}"), log));
-                }
-            };
-            seen.extend(names.clone());
-            failing = Some(in_each(failing, names));
-        }
-        let failing = self.own(failing.unwrap_or_default());
+        let (failing, unsteady) = match self.failing(&without).await? {
+            Ok(failing) => failing,
+            Err((why, log)) => return Ok(refuse(&why, log)),
+        };
         let with = self.build(&merged).await?;
         if !with.succeeded() {
             let log = with.execution.text();
@@ -124,7 +116,7 @@ impl Trial<'_> {
         for _ in 0..RUNS {
             let (run, log) = self.once(&with, &failing).await?;
             match beside(run, &failing) {
-                Ok(names) => others = Some(in_each(others, &names - &seen)),
+                Ok(names) => others = Some(in_each(others, &names - &unsteady)),
                 Err(why) => return Ok(refuse(&format!("with the patch {why}"), log)),
             }
             last = log;
@@ -144,6 +136,29 @@ impl Trial<'_> {
             reason,
             ..RegressionRecord::default()
         })
+    }
+
+    /// Returns the tests that fail in each run without the patch, and those that fail in some; why
+    /// the test proves nothing, with the log of the run.
+    async fn failing(
+        &self,
+        without: &Build,
+    ) -> Result<std::result::Result<Failing, (String, String)>> {
+        let mut failing = None;
+        let mut seen = BTreeSet::new();
+        for _ in 0..RUNS {
+            let (run, log) = self.once(without, &BTreeSet::new()).await?;
+            let names = match run {
+                OneRun::Fails(names) => names,
+                OneRun::Passes => return Ok(Err(("it passes without the patch".to_owned(), log))),
+                OneRun::Unclear(why) => return Ok(Err((format!("without the patch {why}"), log))),
+            };
+            seen.extend(names.clone());
+            failing = Some(in_each(failing, names));
+        }
+        let failing = failing.unwrap_or_default();
+        let unsteady = &seen - &failing;
+        Ok(Ok((self.own(failing), unsteady)))
     }
 
     /// Returns those of the failing tests that the project did not have, where there are any: the others
@@ -229,7 +244,9 @@ fn of_suite(before: &TestRun, now: &TestRun, named: &BTreeSet<String>) -> OneRun
     let by_status = before.execution.ending.success() && !now.execution.ending.success();
     let passed = |name: &String| {
         let test = report.tests.get(name);
-        test.map_or(report.partial, |test| test.status == Status::Passed)
+        // A report may leave out what passed, where nothing fails.
+        let left_out = report.partial && new.is_empty();
+        test.map_or(left_out, |test| test.status == Status::Passed)
     };
     let fails = !new.is_empty() || by_status;
     if new.is_disjoint(named) && !named.iter().all(passed) {
