@@ -5,7 +5,6 @@
 use crate::runner::{Commands, TargetTask};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Host, Sandbox};
-use patchwright_source::regex;
 use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -157,13 +156,28 @@ fn program(hash: &mut Sha256, path: &Path) {
     }
 }
 
-/// Finds the results of earlier runs in a task's folder, which no command reads: the file `run` of
-/// each holds a run's id.
+/// Names of the files and folders of a result.
+const OF_RESULT: [&str; 10] = [
+    "run",
+    "report.json",
+    "patch.diff",
+    "test.diff",
+    "journal.jsonl",
+    "story.md",
+    "pov.min",
+    "logs",
+    "found",
+    "doubts",
+];
+
+/// Finds the results of earlier runs in a task's folder, which no command reads: folders that hold a
+/// run's id and nothing but what a run writes.
 fn results(task_folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(task_folder).into_iter().flatten().flatten();
     let results = entries.filter(|entry| {
-        let id = fs::read_to_string(entry.path().join("run"));
-        id.is_ok_and(|id| regex!(r"^\S+-\d{8}-\d{6}-[0-9a-f]{4}\s*$").is_match(&id))
+        let mut within = fs::read_dir(entry.path()).into_iter().flatten().flatten();
+        entry.path().join("run").is_file()
+            && within.all(|one| OF_RESULT.iter().any(|name| one.file_name() == *name))
     });
     results.map(|entry| entry.file_name().into())
 }
