@@ -89,9 +89,13 @@ async fn called(parts: &Parts, diff: &str) -> String {
     };
     let files = FileDiff::read(diff).unwrap_or_default();
     let definitions = names_called(&files).into_iter().filter_map(|name| {
-        let name = name.to_owned();
-        let found = engine.answer(&Query::Symbol { name }).snippets;
-        let definition = found.into_iter().next()?;
+        let query = Query::Symbol {
+            name: name.to_owned(),
+        };
+        let mut found = engine.answer(&query).snippets.into_iter();
+        // Where there is none, what only holds the word is answered.
+        let defines = |symbol: &String| symbol.rsplit(['.', ':']).next() == Some(name);
+        let definition = found.find(|snippet| snippet.symbols.iter().any(defines))?;
         let code = parts.tree.read(&definition.path).ok()?;
         let (first, last) = (definition.start_line, definition.end_line);
         let range = (first, last.min(first.saturating_add(AROUND)));

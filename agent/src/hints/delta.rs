@@ -31,7 +31,7 @@ pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
             left_out += 1;
             continue;
         }
-        if named != Some(file) {
+        if !named.is_some_and(|named| std::ptr::eq(named, file)) {
             let name = |prefix: &str, name: &Option<String>| match name {
                 Some(name) => format!("{prefix}/{name}"),
                 None => NO_FILE.to_owned(),
