@@ -119,12 +119,17 @@ impl Display {
         }
     }
 
-    /// Does something that writes to the terminal itself.
-    pub(crate) fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
-        match &self.line {
-            Line::Moving(bar, None) => bar.suspend(work),
-            _ => work(),
-        }
+    /// Waits for work that writes to the terminal itself; nothing moves there until it is done.
+    pub(crate) async fn pause<T>(&self, work: impl Future<Output = T>) -> T {
+        let Line::Moving(bar, None) = &self.line else {
+            return work.await;
+        };
+        bar.disable_steady_tick();
+        bar.finish_and_clear();
+        let done = work.await;
+        bar.reset();
+        bar.enable_steady_tick(TICK);
+        done
     }
 
     /// Takes the moving line away.

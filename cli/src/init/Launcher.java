@@ -38,6 +38,10 @@ public final class Launcher {
     private static final int DEEPEST = 3;
     /** Objects that are told of, and members of a collection. */
     private static final int MOST_SHOWN = 200;
+    /** Collections within collections that are told of. */
+    private static final int DEEPEST_SHOWN = 20;
+    /** The depth of what is being told. */
+    private static int within;
 
     private final Path file;
     /** The kind as which the file is handed over. */
@@ -240,13 +244,19 @@ public final class Launcher {
         }
         value(result, shown);
         for (int at = 0; at < Math.min(shown.size(), MOST_SHOWN); at++) {
-            System.out.println("#" + at + ' ' + shown.get(at).getClass().getName() + values(shown.get(at), shown));
+            String name = shown.get(at).getClass().getName();
+            System.out.println("#" + at + ' ' + name.split("\\$\\$")[0] + values(shown.get(at), shown));
         }
     }
 
     /** What the public methods of an object tell of it, since its own words may say nothing. */
     private static String values(Object object, List<Object> shown) throws IllegalAccessException {
-        List<Method> getters = new ArrayList<>(Arrays.asList(object.getClass().getMethods()));
+        List<Method> getters = new ArrayList<>();
+        try {
+            getters.addAll(Arrays.asList(object.getClass().getMethods()));
+        } catch (LinkageError e) {
+            return " " + e.getClass().getName();
+        }
         getters.removeIf(method -> method.getParameterCount() > 0 || method.isSynthetic() || Modifier.isStatic(method.getModifiers())
                 || !isOwn(method.getDeclaringClass()) || !method.getName().matches("(?:get|is|has)\\p{Lu}.*"));
         getters.sort(Comparator.comparing(Method::getName).thenComparing(Method::toString));
@@ -265,10 +275,25 @@ public final class Launcher {
 
     /** A value in words; an object of the library is a number, and told of later. */
     private static String value(Object object, List<Object> shown) {
+        within++;
+        try {
+            return shown.size() < MOST_SHOWN && within < DEEPEST_SHOWN ? words(object, shown) : "..";
+        } catch (RuntimeException | LinkageError e) {
+            return e.getClass().getName();
+        } finally {
+            within--;
+        }
+    }
+
+    private static String words(Object object, List<Object> shown) {
         if (object instanceof Optional<?>) {
             return value(((Optional<?>) object).orElse(null), shown);
         } else if (object instanceof Map<?, ?>) {
-            return value(new ArrayList<>(((Map<?, ?>) object).entrySet()), shown);
+            Map<?, ?> map = (Map<?, ?>) object;
+            return map instanceof HashMap<?, ?> && isUnordered(map.keySet()) ? map.size() + "[..]"
+                    : value(new ArrayList<>(map.entrySet()), shown);
+        } else if (object instanceof HashSet<?> && isUnordered((HashSet<?>) object)) {
+            return ((HashSet<?>) object).size() + "[..]";
         } else if (object instanceof Map.Entry<?, ?>) {
             return value(((Map.Entry<?, ?>) object).getKey(), shown) + ':' + value(((Map.Entry<?, ?>) object).getValue(), shown);
         } else if (object instanceof Collection<?> || object instanceof Object[]) {
@@ -286,6 +311,11 @@ public final class Launcher {
         }
         shown.add(object);
         return "#" + (shown.size() - 1);
+    }
+
+    /** Tells whether the order of members differs from run to run, as their hashes do. */
+    private static boolean isUnordered(Collection<?> members) {
+        return members.stream().anyMatch(one -> one instanceof Enum<?> || one != null && isOwn(one.getClass()));
     }
 
     /** Tells whether a class is of the library, or of what it brings along. */

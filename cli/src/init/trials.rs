@@ -41,6 +41,8 @@ pub(crate) struct Trials<'a> {
 /// A proposal that builds, with the draft and the build that the trials go on with.
 pub(crate) struct Built {
     pub(crate) draft: Draft,
+    /// The draft as far as it was seen to work, whatever is tried next.
+    pub(crate) settled: Draft,
     pub(crate) proposal: Proposal,
     /// Its programs, as words of a command.
     pub(crate) programs: Vec<String>,
@@ -179,8 +181,10 @@ impl Trials<'_> {
             build,
             ..Remarks::default()
         };
+        let draft = Draft { keys, remarks };
         Ok(Built {
-            draft: Draft { keys, remarks },
+            settled: draft.clone(),
+            draft,
             proposal: proposal.clone(),
             programs,
             bench,

@@ -142,7 +142,7 @@ async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result
     let mut built = Box::pin(build(trials, arguments, &start)).await?;
     let search = Box::pin(find(trials, arguments, &start, &mut built));
     let stopped = unless_stopped(search).await.is_none();
-    Ok((built.draft, stopped))
+    Ok((if stopped { built.settled } else { built.draft }, stopped))
 }
 
 /// The command of a harness that is named.
@@ -329,7 +329,7 @@ async fn build(
     start: &Start,
 ) -> anyhow::Result<Built> {
     let (keys, proposals) = (&start.keys, &start.proposals);
-    let mut given = trials.build(keys, proposals).await;
+    let mut given = Box::pin(trials.build(keys, proposals)).await;
     let built = loop {
         let missing = match given {
             Ok(built) => break built,
@@ -340,7 +340,7 @@ async fn build(
             return Err(build_systems::nothing_builds(&start.tree, missing).into());
         };
         let asked = Proposal::given(&command, proposals);
-        given = trials.build(keys, &[asked]).await;
+        given = Box::pin(trials.build(keys, &[asked])).await;
     };
     // The harnesses of Java are scripts, and only programs are listed.
     if !built.draft.is_java() {
@@ -355,6 +355,7 @@ async fn build(
 /// is asked for on a terminal.
 async fn find(trials: &Trials<'_>, arguments: &InitArguments, start: &Start, built: &mut Built) {
     find_pov(trials, arguments, built).await;
+    built.settled = built.draft.clone();
     // Where its own build system has no tests, another one of the tree may have some.
     let own = std::slice::from_ref(&built.proposal);
     let mut asked = Proposal::given("", &[own, &start.proposals].concat());
@@ -368,6 +369,7 @@ async fn find(trials: &Trials<'_>, arguments: &InitArguments, start: &Start, bui
         asked.tests = vec![command];
         found = trials.find_tests(built, &asked).await;
     }
+    built.settled = built.draft.clone();
     trials.find_harmless(built, &start.tree).await;
 }
 
@@ -413,12 +415,16 @@ async fn ask(arguments: &InitArguments, display: &Display, question: &str) -> Op
     if arguments.yes || !std::io::stdin().is_terminal() {
         return None;
     }
-    display.pause(|| {
+    let question = format!("{question}\n> ");
+    let typed = move || {
         let mut stderr = std::io::stderr();
-        write!(stderr, "{question}\n> ").ok()?;
-        stderr.flush().ok()
-    })?;
-    let typed = || std::io::stdin().lines().next()?.ok();
-    let line = tokio::task::spawn_blocking(typed).await.ok()??;
+        stderr.write_all(question.as_bytes()).ok()?;
+        stderr.flush().ok()?;
+        std::io::stdin().lines().next()?.ok()
+    };
+    let line = display
+        .pause(tokio::task::spawn_blocking(typed))
+        .await
+        .ok()??;
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())
 }
