@@ -36,12 +36,11 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     serde_json::from_str(include_str!("probability/weights.json")).unwrap_or_default()
 });
 
-/// Returns the probability that an attempt is right; none where a rung refutes it.
+/// Returns the probability that an attempt is right; none where a rung refutes it, or where the
+/// rung that tells most was not come to.
 pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
-    match attempt.refuted_by() {
-        Some(_) => None,
-        None => WEIGHTS.of(&features(attempt)),
-    }
+    let judged = attempt.refuted_by().is_none() && attempt.rung(SAME).is_some();
+    judged.then(|| WEIGHTS.of(&features(attempt))).flatten()
 }
 
 impl Weights {
