@@ -209,7 +209,9 @@ impl Drive {
             } => self.challenge(id, attempt, (inputs, log), run).await,
             Step::Agree { attempts, inputs } => self.agree(id, (attempts, inputs), run).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
-            Step::TestFiles { attempt } => Ok(self.test_files(id, run.attempt(attempt)).await?),
+            Step::TestFiles { attempt } => {
+                Ok(self.test_files(id, (run, run.attempt(attempt))).await?)
+            }
             Step::Prove {
                 attempt,
                 test,

@@ -37,7 +37,7 @@ impl Drive {
     pub(super) async fn test_files(
         &self,
         id: StepId,
-        attempt: Option<&Attempt>,
+        (run, attempt): (&Run, Option<&Attempt>),
     ) -> Result<Outcome> {
         let summary = "looking for the project's tests".to_owned();
         self.intend(id, "test_files", summary, json!({})).await?;
@@ -46,9 +46,11 @@ impl Drive {
         let (Some(task), Some(command)) = (task, command) else {
             return Ok(Outcome::TestFiles(TestFiles::default()));
         };
-        let words = attempt.map(|attempt| words_of(&attempt.diff));
-        let tree = &self.parts.tree;
-        let mut files = ranked(tree, &words.unwrap_or_default());
+        let mut said = attempt.map_or_else(String::new, |attempt| attempt.diff.clone());
+        // A test calls what leads to the crash, and seldom a function inside.
+        let frames = run.crash().into_iter().flat_map(|crash| &crash.frames);
+        said.extend(frames.map(|frame| format!("\n+{}", frame.function)));
+        let mut files = ranked(&self.parts.tree, &words_of(&said));
         let scripts = files_named(&command, &task.task_folder).unwrap_or_default();
         let mut text = String::new();
         if !files.is_empty() {
@@ -225,28 +227,33 @@ fn words_of(diff: &str) -> Vec<String> {
 }
 
 /// The test files of a tree with their content, those first that say the most of these
-/// words; among equals programs before data, because they tell how a test is written, and the
+/// words, of which the rare ones weigh more (inverse document frequency, Spärck Jones, 1972); among equals programs before data, because they tell how a test is written, and the
 /// shorter before the longer.
 fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
-    let mut files: Vec<(usize, TreePath, String)> = tree
+    let files = tree
         .entries()
         .into_iter()
         .filter(|entry| entry.path.is_test() && entry.size <= LARGEST)
         .filter_map(|entry| {
             let content = tree.read(&entry.path).ok()?;
             let text = String::from_utf8(content.bytes().to_vec()).ok()?;
-            let said = words.iter().filter(|word| text.contains(*word)).count();
-            Some((said, entry.path, text))
+            Some((entry.path, text))
         })
-        .filter(|(.., text)| !text.is_empty() && is_text(text))
-        .collect();
-    files.sort_by_cached_key(|(said, path, text)| {
+        .filter(|(_, text)| !text.is_empty() && is_text(text));
+    let mut files: Vec<(TreePath, String)> = files.collect();
+    let saying = |word: &String| files.iter().filter(|(_, text)| text.contains(word)).count();
+    let rarity = |count: usize| (1000.0 * (files.len() as f64 / count as f64).ln()) as u64;
+    let counts = words.iter().map(|word| (word, saying(word)));
+    let counts = counts.filter(|(_, count)| *count > 0);
+    let weights: Vec<(&String, u64)> = counts.map(|(word, count)| (word, rarity(count))).collect();
+    files.sort_by_cached_key(|(path, text)| {
         // Neither source code nor a script: it holds data of the tests.
         let is_data = Language::of_path(path).is_none() && !text.starts_with("#!");
-        (Reverse(*said), is_data, text.len(), path.clone())
+        let said = weights.iter().filter(|(word, _)| text.contains(*word));
+        let said: u64 = said.map(|(_, weight)| weight).sum();
+        (Reverse(said), is_data, text.len(), path.clone())
     });
-    let files = files.into_iter();
-    files.map(|(_, path, text)| (path, text)).collect()
+    files
 }
 
 fn shown(name: &str, content: &str) -> String {
@@ -289,5 +296,22 @@ mod tests {
             "tests/a.txt",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn words_that_few_tests_say_come_first() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("tests")).unwrap();
+        for (name, content) in [
+            ("a.c", "buffer length reader"),
+            ("b.c", "buffer length reader"),
+            ("c.c", "buffer length reader"),
+            ("d.c", "drive_road buffer"),
+        ] {
+            std::fs::write(folder.path().join("tests").join(name), content).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let words = words_of("+buffer(length, reader)\n+drive_road");
+        assert_eq!(ranked(&tree, &words)[0].0.as_str(), "tests/d.c");
     }
 }
