@@ -188,12 +188,14 @@ impl Comparison<'_> {
                     return Ok(None);
                 } else if kind == InputKind::GivenMutant && turns_away(&one.after) {
                     "mutants of given turned away"
+                } else if kind == InputKind::Given {
+                    return Ok(Some(one));
+                } else if self.clock.left(Part::DIFFERENCES).is_zero() {
+                    // Witnesses are asked when all is compared.
+                    "differences seen late"
                 } else {
-                    let mutant = std::slice::from_mut(&mut one);
-                    let in_time = !self.clock.left(Part::DIFFERENCES).is_zero();
-                    if kind != InputKind::Given && in_time {
-                        self.settle_by_witnesses(mutant).await?;
-                    }
+                    self.settle_by_witnesses(std::slice::from_mut(&mut one))
+                        .await?;
                     if one.settled.is_none() {
                         return Ok(Some(one));
                     }
@@ -204,7 +206,7 @@ impl Comparison<'_> {
         self.count(what, 1);
         match one.input.kind {
             _ if one.settled.is_some() => self.keep_doubt(&one),
-            InputKind::GivenMutant => self.turned_away.push(one),
+            InputKind::GivenMutant if turns_away(&one.after) => self.turned_away.push(one),
             _ => self.differing.push(one),
         }
         Ok(None)
