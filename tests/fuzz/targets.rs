@@ -105,7 +105,7 @@ fn crashes() -> Target {
 
 /// Fails where a frame has a name that does not stand in the text: nothing is invented.
 fn assert_stands(report: &CrashReport, text: &str) {
-    let text = squeezed(text);
+    let text = searched(text);
     for frame in report.stacks.iter().flat_map(|stack| &stack.frames) {
         let function = frame.function.as_str();
         assert!(
@@ -120,6 +120,13 @@ fn assert_stands(report: &CrashReport, text: &str) {
         let packaged = named && stands(&folder.replace('/', "."));
         assert!(stands(file) || packaged, "{file} is not in the text");
     }
+}
+
+/// A text in which names are searched: as it is, and with the dots that J9 writes as slashes. Jira
+/// shows what stands between two low lines as emphasis.
+fn searched(text: &str) -> String {
+    let text = squeezed(&text.replace("<em>", "_").replace("</em>", "_"));
+    format!("{text}\n{}", text.replace('/', "."))
 }
 
 /// Drops what stands between the parts of a name that was wrapped, quoted, coloured or escaped.
@@ -142,7 +149,7 @@ fn pasted() -> Target {
                 assert_stands(report, &text);
             }
             let words = patchwright_crash::read_words(&text).unwrap_or_default();
-            let bare = squeezed(&text);
+            let bare = searched(&text);
             let files = words.files.iter().map(|place| &place.file);
             let commands = words.commands.iter();
             let commands =
