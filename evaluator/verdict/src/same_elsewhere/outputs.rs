@@ -20,6 +20,8 @@ const EACH_SECOND: &str = "inputs run on both programs each second";
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
 const FIRST: Duration = Duration::from_secs(15);
+/// Differences that are settled one by one once the time is out.
+const MOST_SETTLED: u64 = 8;
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
@@ -190,8 +192,10 @@ impl Comparison<'_> {
                     "mutants of given turned away"
                 } else if kind == InputKind::Given {
                     return Ok(Some(one));
-                } else if self.clock.left(Part::DIFFERENCES).is_zero() {
-                    // Witnesses are asked when all is compared.
+                } else if self.clock.left(Part::DIFFERENCES).is_zero()
+                    && self.counted("differences settled") >= MOST_SETTLED
+                {
+                    // Each question takes a second: it is asked with the others at the end.
                     "differences seen late"
                 } else {
                     self.settle_by_witnesses(std::slice::from_mut(&mut one))
