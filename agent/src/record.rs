@@ -32,7 +32,7 @@ pub use limits::{Cost, Left, RunLimits, Seconds, Spent};
 pub use patchwright_record::{
     AcceptedInput, AgreedInput, Agreement, Blob, CommitRecord, Crash, CrashFrame, CrashHistory,
     Doubt, DoubtedInput, Ending, EndingKind, FoundInput, RegressionRecord, Rung, RungName,
-    SmallestRecord, Split, TestFiles,
+    SmallestRecord, Split, TestFiles, result,
 };
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use step::{

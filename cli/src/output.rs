@@ -3,15 +3,11 @@
 
 use crate::common::{WrongInput, plain_name, unwritten, write_file};
 use anyhow::Context;
+use patchwright_agent::record::result::{RESULT_FILES, RESULT_FOLDERS, RUN_FILE, SMALLEST};
 use patchwright_agent::report::{Report, RungReport};
 use patchwright_source::visible_line;
 use patchwright_store::Store;
 use std::path::Path;
-
-/// The file that holds the run's id, from its first moment on.
-pub(crate) const RUN: &str = "run";
-/// The file that holds the smallest input that shows the crash.
-pub(crate) const SMALLEST: &str = "pov.min";
 
 /// Makes sure that a folder can be written, before anything is spent, and takes
 /// away what an earlier run left there: nothing of it may pass for this one's. The result of
@@ -21,17 +17,15 @@ pub(crate) fn prepare(folder: &Path, run: &str, force: bool) -> anyhow::Result<(
         refuse_to_replace(folder, run)?;
     }
     make(folder)?;
-    write_file(&folder.join(RUN), format!("{run}\n"))?;
-    let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
+    write_file(&folder.join(RUN_FILE), format!("{run}\n"))?;
+    let of_attempts = RESULT_FOLDERS.into_iter().flat_map(|part| {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with("attempt-") || name.starts_with("baseline-")
         })
     });
-    let results = ["report.json", "patch.diff", "test.diff", "journal.jsonl"];
-    let files = results.into_iter().chain(["story.md", SMALLEST]);
-    let files = files.map(|name| folder.join(name));
+    let files = RESULT_FILES.into_iter().map(|name| folder.join(name));
     for file in files.chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -43,7 +37,7 @@ pub(crate) fn prepare(folder: &Path, run: &str, force: bool) -> anyhow::Result<(
 
 /// Refuses a folder that holds the result of another run.
 fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInput> {
-    let other = match std::fs::read_to_string(folder.join(RUN)) {
+    let other = match std::fs::read_to_string(folder.join(RUN_FILE)) {
         Ok(other) if other.trim() == run => return Ok(()),
         Ok(other) => format!("run {}", visible_line(other.trim())),
         Err(_) if folder.join("report.json").exists() => "another run".to_owned(),

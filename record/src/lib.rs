@@ -11,6 +11,7 @@ mod ending;
 mod history;
 pub mod optional_seconds;
 mod regression;
+pub mod result;
 mod rung;
 pub mod seconds;
 mod smallest;

@@ -17,6 +17,7 @@ use crate::upstream::HistoryQuestion;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::record::EndingKind;
+use patchwright_agent::record::result::{MAIL, TASK_FILE};
 use patchwright_agent::report::Report;
 use patchwright_agent::task;
 use patchwright_config::Loaded;
@@ -24,10 +25,8 @@ use patchwright_source::visible_line;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The files of the folder.
-const TASK: &str = "task.toml";
+/// The folder of the result, beside the task and the mail.
 const RESULT: &str = "result";
-const MAIL: &str = "patch.mbox";
 /// The line about tests where no command for them works.
 const NO_TESTS: &str = "no command for them works here: name one as [commands] test in the task, else nothing tells what a patch breaks";
 
@@ -69,7 +68,7 @@ pub(crate) async fn run(common: &Common, arguments: FixArguments) -> anyhow::Res
     let named = || format!("patchwright-{}", name_of(&crashed.tree));
     let out = arguments.out.clone().unwrap_or_else(|| named().into());
     std::fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
-    let file = out.join(TASK);
+    let file = out.join(TASK_FILE);
     let draft = InitArguments {
         crashed: crashed.clone(),
         out: file.clone(),

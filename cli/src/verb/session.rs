@@ -8,6 +8,7 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
+use patchwright_agent::record::result::RUN_FILE;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
@@ -277,7 +278,7 @@ pub(super) async fn task_of(store: &Store, run: &str) -> anyhow::Result<Task> {
 
 /// The id of a run that was named by its id or by the folder that `--out` made.
 fn run_id(named: &str) -> anyhow::Result<String> {
-    let file = Path::new(named).join(output::RUN);
+    let file = Path::new(named).join(RUN_FILE);
     if !file.is_file() {
         return Ok(named.to_owned());
     }

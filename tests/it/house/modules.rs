@@ -16,7 +16,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "record",
-        "blob crash doubt rung agreement ending history regression smallest seconds optional_seconds task",
+        "blob crash doubt rung agreement ending history regression result smallest seconds optional_seconds task",
     ),
     (
         "retrieval",

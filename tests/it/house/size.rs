@@ -19,7 +19,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_407,
+        10_404,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
@@ -41,10 +41,10 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/crash",
-        5_943,
+        5_945,
         "forms of reports that people paste, of Windows, kernels and Android too, behind any prefix and cut anywhere, \
          their own words and the commands that they ran; what is kept of a report moved here; results of Meson; \
-         what CTest and Meson show of a failing test, versions and commands as people write them, where a chain of exceptions began, forms of thirty more public reports",
+         what CTest and Meson show of a failing test, versions and commands as people write them, where a chain of exceptions began, forms of twenty more public reports",
     ),
     (
         "evaluator/sandbox",
@@ -54,7 +54,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/target",
-        5_515,
+        5_504,
         "read-only stages, names that nobody can foretell, Java exceptions seen from outside, and those that a library declares, \
          builds that no sanitizer reached, budgets in work time, \
          a tree prepared once for all that is tried on it, results that lie beside the task, tests that would ask Valgrind",
@@ -72,8 +72,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("patcher", 6_493, ""),
     (
         "record",
-        559,
-        "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here",
+        576,
+        "answers that are decided, and conditions that are open; the PoVs, commands and times of a task moved here, \
+         and the names of what a run leaves on disk",
     ),
     (
         "retrieval",

@@ -303,6 +303,7 @@ mod tests {
         fs::create_dir(folder.path().join("task/result")).unwrap();
         let run = "tap-20261130-104004-fdf5\n";
         fs::write(folder.path().join("task/result/run"), run).unwrap();
+        fs::write(folder.path().join("task/patch.mbox"), "").unwrap();
         let (first, _) = builds(folder.path()).await;
         assert_eq!(first[0], clean);
         // A file beside it may be read by a script of the tree.

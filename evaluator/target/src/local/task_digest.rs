@@ -3,6 +3,7 @@
 //! compilers.
 
 use crate::runner::{Commands, TargetTask};
+use patchwright_record::result::{MAIL, RUN_FILE, TASK_FILE, is_of_result};
 use patchwright_sandbox::contained_path::ContainedFolder;
 use patchwright_sandbox::{Host, Sandbox};
 use rustix::fs::FileType;
@@ -57,7 +58,7 @@ impl TaskDigest {
         prepared.builds.retain(|name, _| *name == main);
         let povs = task.povs.iter();
         let povs = povs.filter_map(|pov| pov.file.strip_prefix(&task.task_folder).ok());
-        let left_out = povs.chain([Path::new("task.toml")]).map(Into::into);
+        let left_out = povs.chain([TASK_FILE, MAIL].map(Path::new)).map(Into::into);
         Self {
             left_out: left_out.collect(),
             built: (without_runs(&task, built), OnceCell::new()),
@@ -156,28 +157,14 @@ fn program(hash: &mut Sha256, path: &Path) {
     }
 }
 
-/// Names of the files and folders of a result.
-const OF_RESULT: [&str; 10] = [
-    "run",
-    "report.json",
-    "patch.diff",
-    "test.diff",
-    "journal.jsonl",
-    "story.md",
-    "pov.min",
-    "logs",
-    "found",
-    "doubts",
-];
-
 /// Finds the results of earlier runs in a task's folder, which no command reads: folders that hold a
 /// run's id and nothing but what a run writes.
 fn results(task_folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(task_folder).into_iter().flatten().flatten();
     let results = entries.filter(|entry| {
         let mut within = fs::read_dir(entry.path()).into_iter().flatten().flatten();
-        entry.path().join("run").is_file()
-            && within.all(|one| OF_RESULT.iter().any(|name| one.file_name() == *name))
+        let is_of_result = |one: fs::DirEntry| one.file_name().to_str().is_some_and(is_of_result);
+        entry.path().join(RUN_FILE).is_file() && within.all(is_of_result)
     });
     results.map(|entry| entry.file_name().into())
 }
