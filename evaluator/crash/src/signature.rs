@@ -20,7 +20,7 @@ const CYCLE_TIMES: usize = 3;
 
 /// Suffixes that compilers append to the names of copies, and the hashes of Rust.
 static CLONE: Pattern = Pattern::new(
-    r"(?:\.(?:constprop|isra|part|cold|llvm|localalias|lto_priv|\d+))+$|::h[0-9a-f]{16}$",
+    r"(?:\.(?:constprop|isra|part|cold|llvm|localalias|lto_priv)(?:\.\d+)*)+$|::h[0-9a-f]{16}$",
 );
 /// Numbers of anonymous classes: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
 /// `lambda$f$1`.

@@ -1,6 +1,6 @@
 //! Command lines in reports: the program that was run, its options and its files.
 
-use super::{group_of, phrases};
+use super::{group_of, java, phrases};
 use patchwright_source::{Pattern, regex};
 use regex::Regex;
 use serde::Serialize;
@@ -61,7 +61,9 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let with_variables = regex!(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$");
     let told = group_of(&PROMPT, line).or_else(|| group_of(&ENDED, line));
     if let Some(command) = told.or_else(|| group_of(with_variables, line)) {
-        return read(command).into_iter().collect();
+        // A program that was started in the background writes behind a prompt.
+        let is_output = java::thrown(command).is_some();
+        return read(command).filter(|_| !is_output).into_iter().collect();
     }
     // In a block it may be the prompt of the system's owner; a comment names no file.
     let owned = group_of(regex!(r"^# ([a-z][\w.-]* -\S.*)$"), line).filter(|_| is_code);
@@ -391,6 +393,10 @@ mod tests {
             ("$ tail -n 30 trace.txt", true),
             ("$ ./tap --version | grep 2", true),
             ("# strip -g does not help", true),
+            (
+                "u@box:~$ Exception in thread \"main\" java.lang.Error",
+                true,
+            ),
             ("built with CFLAGS=\"-I/opt/inc -g\"", false),
         ] {
             assert_eq!(shown(line, is_code), [""; 0], "{line}");

@@ -85,7 +85,7 @@ fn cause(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("Caused by: ")
 }
 
-fn thrown(line: &str) -> Option<&str> {
+pub(super) fn thrown(line: &str) -> Option<&str> {
     let form = regex!(r#"^Exception(?: in thread "|: ).*?" (.*)$"#);
     let thrown = group_of(form, line)?;
     exception(thrown).map(|_| thrown)

@@ -81,7 +81,9 @@ fn cause_of(report: &CrashReport) -> Option<(&str, &Frame)> {
     let mut stacks = report.stacks.iter().rev();
     let last = stacks.find(|stack| stack.role == Role::Cause)?;
     let own = |frame: &&Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
-    Some((class, last.frames.iter().find(own)?))
+    let thrown = last.frames.iter().find(own)?;
+    // What only wraps has told the place already.
+    (report.leading_frame() != Some(thrown)).then_some((class, thrown))
 }
 
 /// Returns the lines of a stack, folded and purified.
