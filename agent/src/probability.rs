@@ -233,5 +233,8 @@ mod tests {
         let (held, open) = (with(Some(true)).unwrap(), with(None).unwrap());
         assert!(held > 0.5 && open < 0.5, "{held} {open}");
         assert_eq!(with(Some(false)), None);
+        let mut stopped = attempt();
+        stopped.rungs = vec![Rung::new(RungName::Silent, Some(true), "no crash")];
+        assert_eq!(of_right(&stopped), None);
     }
 }

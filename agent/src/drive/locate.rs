@@ -83,7 +83,7 @@ fn surroundings(tree: &Tree, touched: &[Touched]) -> String {
 
 /// Returns the definitions of what the added lines call, in the same form: what a check of the patch
 /// decides stands there.
-async fn called(parts: &Parts, diff: &str) -> String {
+pub(super) async fn called(parts: &Parts, diff: &str) -> String {
     let Ok(engine) = parts.engine.get(&[]).await else {
         return String::new();
     };

@@ -227,8 +227,9 @@ fn words_of(diff: &str) -> Vec<String> {
 }
 
 /// The test files of a tree with their content, those first that say the most of these
-/// words, of which the rare ones weigh more (inverse document frequency, Spärck Jones, 1972); among equals programs before data, because they tell how a test is written, and the
-/// shorter before the longer.
+/// words, of which the rare ones weigh more (inverse document frequency, Spärck Jones, 1972);
+/// among equals programs before data, because they tell how a test is written, and the shorter
+/// before the longer.
 fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
     let files = tree
         .entries()
@@ -270,11 +271,21 @@ fn shown(name: &str, content: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn programs_come_before_data_and_bytes_that_nobody_writes_are_left_out() {
+    /// Ranks test files of these names and contents.
+    fn names(files: &[(&str, &str)], words: &[String]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("tests")).unwrap();
-        for (name, content) in [
+        for (name, content) in files {
+            std::fs::write(folder.path().join("tests").join(name), content).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let files = ranked(&tree, words).into_iter();
+        files.map(|(path, _)| path.to_string()).collect()
+    }
+
+    #[test]
+    fn programs_come_before_data_and_bytes_that_nobody_writes_are_left_out() {
+        let files = [
             ("a.txt", "1"),
             ("b.tlv", "\u{1}x"),
             ("check.c", "int main(void) { return 0; }"),
@@ -283,35 +294,26 @@ mod tests {
                 "parse.txt",
                 "what parse_item answers, in many more words than the others",
             ),
-        ] {
-            std::fs::write(folder.path().join("tests").join(name), content).unwrap();
-        }
-        let tree = Tree::open(folder.path()).unwrap();
-        let files = ranked(&tree, &["parse_item".to_owned()]);
-        let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        ];
         let expected = [
             "tests/parse.txt",
             "tests/check.c",
             "tests/run.sh",
             "tests/a.txt",
         ];
-        assert_eq!(names, expected);
+        assert_eq!(names(&files, &["parse_item".to_owned()]), expected);
     }
 
     #[test]
     fn words_that_few_tests_say_come_first() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("tests")).unwrap();
-        for (name, content) in [
-            ("a.c", "buffer length reader"),
-            ("b.c", "buffer length reader"),
-            ("c.c", "buffer length reader"),
+        let common = "buffer length reader";
+        let files = [
+            ("a.c", common),
+            ("b.c", common),
+            ("c.c", common),
             ("d.c", "drive_road buffer"),
-        ] {
-            std::fs::write(folder.path().join("tests").join(name), content).unwrap();
-        }
-        let tree = Tree::open(folder.path()).unwrap();
+        ];
         let words = words_of("+buffer(length, reader)\n+drive_road");
-        assert_eq!(ranked(&tree, &words)[0].0.as_str(), "tests/d.c");
+        assert_eq!(names(&files, &words)[0], "tests/d.c");
     }
 }

@@ -178,6 +178,15 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
     })
 }
 
+#[tokio::test]
+async fn what_a_patch_calls_is_shown_by_its_definition() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = parts(folder.path(), Author(None), Observer::silent());
+    let diff = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int g;\n+int g = f() + gone();\n";
+    let shown = super::locate::called(&parts, diff).await;
+    assert_eq!(shown, "a.c:1\n1: int f(void) { return 1; }\n");
+}
+
 fn proposing(usd: f64) -> Run {
     let mut plan = Plan {
         mode: Mode::DryRun,
