@@ -154,7 +154,7 @@ impl Harness {
 
 #[cfg(test)]
 mod tests {
-    use super::ways;
+    use super::{LAUNCHER, ways};
     use std::fs;
 
     #[test]
@@ -250,5 +250,34 @@ mod tests {
         assert!(way.feed.ends_with(r#" a.b.Main "$POV""#));
         assert_eq!(way.beside[0].0, "Main.java");
         assert!(ways(folder.path(), None, Some("```\nclass A {}\n```")).is_empty());
+    }
+
+    #[test]
+    fn results_are_told_by_their_public_methods() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |program: &str, words: &[&str]| {
+            let mut command = std::process::Command::new(program);
+            let ran = command.args(words).current_dir(folder.path()).output();
+            let ran = ran.unwrap();
+            assert!(ran.status.success(), "{ran:?}");
+            String::from_utf8(ran.stdout).unwrap()
+        };
+        let page = "import java.util.*;\npublic class Page {\n  Page parent; List<Page> parts = new ArrayList<>(); String text;\n  public static Page parse(String text) { Page page = new Page(); page.text = text.trim();\n    if (text.contains(\" \")) for (String word : text.trim().split(\" \")) { Page part = parse(word); part.parent = page; page.parts.add(part); }\n    return page; }\n  public Page getParent() { return parent; }\n  public List<Page> getParts() { return parts; }\n  public String getText() { return text; }\n  public Set<Page> getSet() { return new HashSet<>(parts); }\n  public int[] getSizes() { return new int[] {text.length()}; }\n  public int getNone() { throw new IllegalStateException(\"at \" + hashCode()); }\n  public int take() { throw new Error(); }\n  public String toString() { return \"Page{}\"; }\n}\n";
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("Page.java", page);
+        write(LAUNCHER.0, LAUNCHER.1);
+        write("input", "a b\n");
+        run("javac", &["Page.java", "Launcher.java"]);
+        let none = "getNone=java.lang.IllegalStateException";
+        let expected = format!(
+            "Page{{}}\n#0 Page {none} getParent=null getParts=2[#1, #2] getSet=2[..] getSizes=[3] getText=a b\n\
+             #1 Page {none} getParent=#0 getParts=0[] getSet=0[] getSizes=[1] getText=a\n\
+             #2 Page {none} getParent=#0 getParts=0[] getSet=0[] getSizes=[1] getText=b\n"
+        );
+        assert_eq!(
+            run("java", &["Launcher", "Page", "parse", "input"]),
+            expected
+        );
     }
 }
