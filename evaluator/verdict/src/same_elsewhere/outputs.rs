@@ -20,7 +20,7 @@ const EACH_SECOND: &str = "inputs run on both programs each second";
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
 const FIRST: Duration = Duration::from_secs(15);
-/// Differences that are settled one by one once the time is out.
+/// Differences that are settled one by one; once the time is out, further ones wait for the end.
 const MOST_SETTLED: u64 = 8;
 
 impl Comparison<'_> {
