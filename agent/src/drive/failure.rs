@@ -61,11 +61,27 @@ where
     }
 }
 
-/// Returns the last lines of a log, without colours.
+/// The beginnings of what Maven says after each failure, whatever failed, and of the frames of a
+/// plugin that failed.
+const OF_MAVEN: [&str; 8] = [
+    "[ERROR] \tat ",
+    "[ERROR] -> [Help",
+    "[ERROR] [Help",
+    "[ERROR] After correcting",
+    "[ERROR]   mvn ",
+    "[ERROR] For more information",
+    "[ERROR] Re-run Maven",
+    "[ERROR] To see the full",
+];
+
+/// Returns the last lines of a log that tell something, without colours.
 pub fn last_lines(log: &str, count: usize) -> Vec<Cow<'_, str>> {
     let lines = log.lines().rev().map(strip_colours);
-    let last = lines.skip_while(|line| line.trim().is_empty()).take(count);
-    let mut last: Vec<Cow<'_, str>> = last.collect();
+    let telling = lines.filter(|line| {
+        let empty = matches!(line.trim(), "" | "[ERROR]");
+        !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
+    });
+    let mut last: Vec<Cow<'_, str>> = telling.take(count).collect();
     last.reverse();
     last
 }

@@ -285,21 +285,6 @@ pub(super) fn explain(error: &TargetError) -> String {
     }
 }
 
-/// The beginnings of what Maven says after each failure, whatever failed, and of the frames of a
-/// plugin that failed.
-const OF_MAVEN: [&str; 8] = [
-    "[ERROR] \tat ",
-    "[ERROR] -> [Help",
-    "[ERROR] [Help",
-    "[ERROR] After correcting",
-    "[ERROR]   mvn ",
-    "[ERROR] For more information",
-    "[ERROR] Re-run Maven",
-    "[ERROR] To see the full",
-];
-/// Lines of a log that are looked at for one that tells something: a trace has some hundred.
-const LOOKED_AT: usize = 400;
-
 /// Words behind the reason of a failure that tell none.
 const AFTERWARDS: [&str; 3] = [
     ": Leaving directory ",
@@ -307,26 +292,15 @@ const AFTERWARDS: [&str; 3] = [
     "error: linker command failed ",
 ];
 
-/// Returns the last lines of a log that tell something.
-fn telling(log: &str) -> Vec<String> {
-    let mut last = last_lines(log, LOOKED_AT);
-    last.retain(|line| {
-        let empty = matches!(line.trim(), "" | "[ERROR]");
-        !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
-    });
-    let from = last.len().saturating_sub(LINES);
-    last.iter().skip(from).map(ToString::to_string).collect()
-}
-
 /// Returns a reason with the last lines of a log.
 pub(super) fn with_end(reason: &str, log: &str) -> String {
-    let lines = std::iter::once(reason.to_owned()).chain(telling(log));
+    let lines = std::iter::once(reason.into()).chain(last_lines(log, LINES));
     lines.collect::<Vec<_>>().join("\n  | ")
 }
 
 /// Returns the last line of a log as the end of a sentence.
 pub(super) fn last_words(log: &str) -> String {
-    let last = telling(log);
+    let last = last_lines(log, LINES);
     let mut last = last.iter().map(|line| line.trim());
     let last = last.rfind(|line| !AFTERWARDS.iter().any(|words| line.contains(words)));
     let Some(line) = last else {

@@ -233,7 +233,9 @@ pub fn plain_name(function: &str) -> String {
     let kept = kept.get(space.map_or(0, |at| at + 1)..).unwrap_or(kept);
     let kept = CLONE.split(kept).next().unwrap_or(kept);
     let kept = NUMBER.replace_all(kept, "$$").replace("::::", "::");
-    kept.trim_start_matches("::").to_owned()
+    let kept = kept.trim_start_matches("::");
+    // `<module>` of Python is all in brackets.
+    if kept.is_empty() { function } else { kept }.to_owned()
 }
 
 /// Splits off `operator()`, `operator<<` and the like, `<init>` of Java and `(*Type)` of Go,

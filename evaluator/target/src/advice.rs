@@ -66,11 +66,25 @@ pub fn of_tests(run: &TestRun) -> Option<String> {
     if run.execution.ending == patchwright_sandbox::Ending::Limit(Limit::WallTime) {
         return Some("the tests reached their time limit: raise limits.test".to_owned());
     }
-    let leaks = run.execution.text().contains("LeakSanitizer");
-    leaks.then(|| {
-        "LeakSanitizer ends the tests; if leaks are not what you test for, put \
-         ASAN_OPTIONS=detect_leaks=0 in front of the test command"
-            .to_owned()
+    let text = run.execution.text();
+    if text.contains("LeakSanitizer") {
+        let advice = "LeakSanitizer ends the tests; if leaks are not what you test for, put \
+                      ASAN_OPTIONS=detect_leaks=0 in front of the test command";
+        return Some(advice.to_owned());
+    }
+    not_tested(&text)
+}
+
+/// Names the modules that Maven leaves out because they need one whose tests fail.
+fn not_tested(log: &str) -> Option<String> {
+    let skipped = regex!(r"(?m)^\[INFO\] (\S.*?) \.{2,} SKIPPED").captures_iter(log);
+    let names: Vec<&str> = skipped.map(|found| found.extract::<1>().1[0]).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Maven did not test what needs the module that fails ({}): \
+             -Dmaven.test.failure.ignore=true in the test command tests all",
+            names.join(", ")
+        )
     })
 }
 

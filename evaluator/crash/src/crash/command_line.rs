@@ -34,11 +34,24 @@ static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*:-]|#{2,6})\s+)?");
 static NO_COMMAND: Pattern = Pattern::new(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//");
 static PROGRAM: Pattern = Pattern::new(r"^(?:[~.$\w{}+-]*/)*[\w.+-]*[A-Za-z][\w.+-]*$");
 static FILE: Pattern = Pattern::new(
-    r"(?i)/|\.[a-z]\w{0,4}$|^@@$|^\$\w|^[\[<{]?(?:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
+    r"/|\.[a-z]\w{0,6}$|\.[A-Z][A-Z\d]{0,4}$|^@@$|^\$\w|^[\[<{]?(?i:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
 );
 
-/// Options whose value is a file that the program writes.
-const WRITTEN: [&str; 4] = ["-o", "--out", "--output", "--output-file"];
+/// A program with its folder and what can only be its arguments, within a sentence.
+static IN_SENTENCE: Pattern = Pattern::new(
+    r"(?:^|\s)((?:\.{1,2}|~|\$\w+)/[\w./+-]*\w(?:\s(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+\b))+)",
+);
+
+/// Options whose value is a file that the program writes, or its own classes.
+const UNREAD: [&str; 7] = [
+    "-o",
+    "--out",
+    "--output",
+    "--output-file",
+    "-cp",
+    "-classpath",
+    "--class-path",
+];
 
 /// Tells whether a prompt or a label announces a command.
 pub(super) fn is_announced(line: &str) -> bool {
@@ -80,6 +93,9 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     });
     let Some(whole) = whole else {
         let mut commands: Vec<CommandLine> = quoted(line, regex!("`|'''")).collect();
+        let found = IN_SENTENCE.captures(line).filter(|_| commands.is_empty());
+        let within = found.and_then(|found| plain(found.extract::<1>().1[0]));
+        commands.extend(within);
         // Messages stand in such marks too; behind a program stands an option.
         let told = |command: &CommandLine| {
             let first = command.arguments.first();
@@ -102,6 +118,21 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let block = || block.and_then(read).filter(in_folder);
     let command = plain(whole).filter(told).or_else(block);
     command.into_iter().collect()
+}
+
+/// Finds the commands of a block of code: behind a build a program needs no argument.
+pub(super) fn read_block(text: &str) -> Vec<CommandLine> {
+    let mut built = false;
+    let mut commands = Vec::new();
+    for line in text.lines() {
+        let found = read_line(line, true);
+        let alone = built && found.is_empty() && regex!(r"^\s*\./[\w./+-]+\s*$").is_match(line);
+        commands.extend(alone.then(|| read(line)).flatten());
+        commands.extend(found);
+        let first = line.split_whitespace().next().unwrap_or_default();
+        built |= phrases::has("programs that prepare", first.trim_start_matches("./"));
+    }
+    commands
 }
 
 /// Reads the commands between marks.
@@ -239,10 +270,9 @@ impl CommandLine {
         let program = jar.map(|jar| jar + 1).or(runs.then_some(0));
         let others = self.arguments.iter().enumerate();
         let others = others.filter(move |(at, _)| Some(*at) != program);
-        // Behind `-o` stands what the program writes.
         let others = others.filter(|(at, _)| {
             let before = at.checked_sub(1).and_then(|at| self.arguments.get(at));
-            before.is_none_or(|before| !WRITTEN.contains(&before.as_str()))
+            before.is_none_or(|before| !UNREAD.contains(&before.as_str()))
         });
         // Where one stands for the input, the others are something else.
         let stands = self.arguments.iter().any(|word| word == "@@");
@@ -310,6 +340,8 @@ mod tests {
             ("# tap -t $FILE", true, "tap -t $FILE"),
             ("$> ./tap -v a.CR3", true, "./tap -v a.CR3"),
             ("I ran \"tap -x a\" on it", false, "tap -x a"),
+            ("Run ./tap -x $POC to see it.", false, "./tap -x $POC"),
+            ("With ../bin/tap in/a.bin, it dies", false, "../bin/tap in/a.bin"),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
             ("$ tap a.bin -c 'x; y'", true, "tap a.bin -c 'x; y'"),
@@ -380,9 +412,21 @@ mod tests {
     }
 
     #[test]
+    fn behind_a_build_a_program_needs_no_argument() {
+        let shown = |text: &str| -> Vec<String> {
+            let commands = super::read_block(text).into_iter();
+            commands.map(|command| command.to_string()).collect()
+        };
+        assert_eq!(shown("./configure CC=cc\nmake\n./tap"), ["./tap"]);
+        assert_eq!(shown("make\n./tap -x a.bin"), ["./tap -x a.bin"]);
+        assert_eq!(shown("./tap\nmake"), [""; 0]);
+    }
+
+    #[test]
     fn other_lines_are_no_commands() {
         for (line, is_code) in [
             ("the program reads a.pdf and dies", false),
+            ("see ./src for it, or ~/tap", false),
             ("processing a.pdf", true),
             ("x = read(a.b);", true),
             ("if (len - pos > 3) {", true),

@@ -82,6 +82,7 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
     begins(function, "functions of runtimes")
         || is_standard_library(bare)
         || is_go_library(function, file)
+        || file.contains("/lib/python") && !file.contains("-packages/")
         || phrases::find("paths of runtimes", |path| file.contains(path)).is_some()
         || !file.contains('/')
             && (begins(function, "internals of glibc")

@@ -88,7 +88,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         } else {
             push(&mut draft, &pending.take().unwrap_or_default());
             // Lines that gdb prints between frames.
-            let is_beside = regex!("^(?:    |No locals|--Type )").is_match(line);
+            let is_beside = regex!("^(?:    |No locals|No symbol table|--Type )").is_match(line);
             if !is_beside && draft.frames().len() > 1 {
                 break;
             }

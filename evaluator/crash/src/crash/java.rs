@@ -115,6 +115,10 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
         Some((class, message)) => (class, message),
         None => (text.trim_end().trim_end_matches(':'), ""),
     };
+    // A dump names the state of a thread like this.
+    if class == "java.lang.Thread.State" {
+        return None;
+    }
     // A class that a method declares has a number before its name.
     let simple = class.rsplit(['.', '$']).next()?;
     let simple = simple.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -313,9 +317,13 @@ impl Trace {
     }
 }
 
-/// Returns the class of the exception that ends a chain of causes.
+/// Returns the class of the exception that ends a chain of causes; where its trace is not there,
+/// that with which the message of the one around it ends.
 pub(crate) fn root_cause(stacks: &[Stack]) -> Option<&str> {
-    let last = stacks.iter().rfind(|stack| stack.role == Role::Cause)?;
+    let Some(last) = stacks.iter().rfind(|stack| stack.role == Role::Cause) else {
+        let told = regex!(r": ((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))(?:: .*)?$");
+        return group_of(told, stacks.first()?.title.as_deref()?);
+    };
     let (class, _) = exception(last.title.as_deref()?.strip_prefix("Caused by: ")?)?;
     Some(class)
 }

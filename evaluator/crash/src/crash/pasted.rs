@@ -36,6 +36,7 @@ static PREFIX: Pattern = Pattern::new(
         | \[\d+/\d+\]\s
         | \[\d\d:\d\d:\d\d(?:\.\d+)?\]\s?
         | \#\#\[\w+\]
+        | [-*]\ \[[\ xX]\]\ 
         | (?:>\ ?)+
         )",
 );
@@ -60,7 +61,7 @@ static MARKDOWN: Pattern = Pattern::new(r"\\([#`_*~])");
 
 /// The beginning of a frame with its address, or a whole one of Java: a line has only one.
 static FRAME_OF_LINE: Pattern = Pattern::new(
-    r"\s*(#\d{1,3}\s+0x[0-9a-f]+ (?:in |\()|\bat (?:[\w$]+\.)+[\w$<>]+\((?:[\w$]+\.java:\d+|Native Method|Unknown Source)\)|Caused by: )",
+    r"\s*(#\d{1,3}\s+0x[0-9a-f]+ (?:in |\()|\bat (?:[\w$]+\.)+[\w$<>]+\((?:[\w$]+\.java:\d+(?:\)|$)|(?:Native Method|Unknown Source)\))|Caused by: )",
 );
 
 static GDB_FRAME: Pattern = Pattern::new(r"^#\d+ +(?:0x[0-9a-f]+ in )?\S.* \(");
@@ -76,6 +77,7 @@ static LOG: Pattern = Pattern::new(
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s|[a-z][a-z\d]{1,3}:\s+0x[0-9a-f]{8,16}\b
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
+        | (?:Operating\ system|GPU|Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Thread\ \d+\ \(crashed\)|r[a-z\d]{1,2}\ =\ 0x
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$

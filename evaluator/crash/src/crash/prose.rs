@@ -4,7 +4,7 @@
 //! stands in the text as it is given.
 
 use super::around::{Around, is_told};
-use super::command_line::{CommandLine, is_preparing, read_line};
+use super::command_line::{CommandLine, is_preparing, read_block, read_line};
 use super::failure_words::{kind, vagueness};
 use super::{pasted, phrases};
 use patchwright_source::{Pattern, built_in_regex};
@@ -97,6 +97,10 @@ static VERSION: Pattern = Pattern::new(
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
     r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+);
+/// Words in front of a commit that brought a fault or took it away.
+static OF_CHANGE: Pattern = Pattern::new(
+    r"(?i)\b(?:introduced|c[ao]me|caused|brok\w*|regress\w*|bisect\w*|fix\w*|revert\w*|since)\b[^.]{0,30}$",
 );
 /// A word that Markdown shows in italics.
 static EMPHASIS: Pattern =
@@ -202,8 +206,7 @@ impl ReportInWords {
             self.commands.extend(lines);
             return format!("{text}\n");
         }
-        let lines = text.lines().flat_map(|line| read_line(line, true));
-        let mut commands: Vec<CommandLine> = lines.collect();
+        let mut commands = read_block(text);
         if commands.is_empty() && !text.contains('\n') {
             commands = read_line(&format!("`{}`", text.trim()), false);
         }
@@ -366,8 +369,12 @@ impl ReportInWords {
             let before = text.get(..version.start()).unwrap_or_default();
             let line = before.rsplit('\n').next().unwrap_or(before);
             let version = version.as_str();
-            let is_other =
-                OF_SYSTEM.is_match(before) || OF_JAVA.is_match(line) || OTHER.is_match(version);
+            let of_change = found.name("hash").or(found.name("whole")).is_some()
+                && OF_CHANGE.is_match(line);
+            let is_other = of_change
+                || OF_SYSTEM.is_match(before)
+                || OF_JAVA.is_match(line)
+                || OTHER.is_match(version);
             if !is_other {
                 add(
                     &mut self.versions,

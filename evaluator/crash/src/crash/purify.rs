@@ -69,21 +69,25 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
         let place = shorten(place.trim_start_matches("?? "), 300);
         let _ = write!(line, " in {place}");
     }
-    if let Some((class, frame)) = cause_of(report) {
+    let cause = root_cause(&report.stacks);
+    if let Some((class, frame)) = cause.zip(thrown_in(report)) {
         let _ = write!(line, ", caused by {class} in {}", scrub(&frame.to_string()));
+    } else if let Some(class) = cause.filter(|class| !line.contains(class))
+        && report.stacks.iter().all(|stack| stack.role != Role::Cause)
+    {
+        let _ = write!(line, ", caused by {class}");
     }
     line
 }
 
-/// Returns the exception that ends a chain of causes, and where the program threw it.
-fn cause_of(report: &CrashReport) -> Option<(&str, &Frame)> {
-    let class = root_cause(&report.stacks)?;
+/// Returns where the program threw the exception that ends a chain of causes.
+fn thrown_in(report: &CrashReport) -> Option<&Frame> {
     let mut stacks = report.stacks.iter().rev();
     let last = stacks.find(|stack| stack.role == Role::Cause)?;
     let own = |frame: &&Frame| FrameOrigin::of(frame) == FrameOrigin::Project;
     let thrown = last.frames.iter().find(own)?;
     // What only wraps has told the place already.
-    (report.leading_frame() != Some(thrown)).then_some((class, thrown))
+    (report.leading_frame() != Some(thrown)).then_some(thrown)
 }
 
 /// Returns the lines of a stack, folded and purified.

@@ -26,8 +26,8 @@ pub(super) const HEADLESS: Family = Family {
 /// The access of a report whose first line was not pasted, and the stacks below it.
 pub(super) const BEHEADED: Family = Family {
     strength: Strength::Last,
-    mark: r"^\s*(?:Atomic )?(?:[Rr]ead|[Ww]rite|READ|WRITE) of size \d+ at 0x",
-    begins: |line| line.contains(" of size "),
+    mark: r"^\s*(?:Atomic )?(?:[Rr]ead|[Ww]rite|READ|WRITE) of size \d+ at 0x|^\s*(?:Direct|Indirect) leak of \d+ byte",
+    begins: |line| line.contains(" of size ") || line.contains(" leak of "),
     read: read_beheaded,
 };
 
@@ -161,6 +161,7 @@ fn read_headless(log: &Log<'_>, at: usize) -> Option<Draft> {
 fn read_beheaded(log: &Log<'_>, at: usize) -> Option<Draft> {
     let access = log.line(at)?.trim();
     let (tool, kind) = match access {
+        _ if access.contains(" leak of ") => (Tool::LeakSanitizer, "memory-leak"),
         _ if access.contains(" by ") => (Tool::ThreadSanitizer, "data-race"),
         _ if access.starts_with("READ") => (Tool::AddressSanitizer, "invalid-read"),
         _ => (Tool::AddressSanitizer, "invalid-write"),

@@ -28,7 +28,7 @@ static NUMBERS: Pattern = Pattern::new(
 );
 static HASH: Pattern = Pattern::new(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b");
 static TEMPORARY: Pattern =
-    Pattern::new(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#);
+    Pattern::new(r#"(^|.)((?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+)"#);
 static MUTEX: Pattern = Pattern::new(r"\bM[0-9]{3,}\b");
 
 /// Removes the parts of a sentence that differ from run to run.
@@ -44,10 +44,14 @@ pub fn scrub(text: &str) -> String {
     });
     let text = HASH.replace_all(&text, "${class}@<hash>");
     let text = TEMPORARY.replace_all(&text, |found: &Captures<'_>| {
-        let path = found.get(0).map_or("", |found| found.as_str());
+        let (_, [before, path]) = found.extract();
+        // A folder of that name inside another one is nobody's temporary one.
+        if before.ends_with(|c: char| c.is_alphanumeric()) {
+            return format!("{before}{path}");
+        }
         match source_in_a_folder(path) {
-            Some(name) => format!("<temporary folder>/{name}"),
-            None => "<temporary file>".to_owned(),
+            Some(name) => format!("{before}<temporary folder>/{name}"),
+            None => format!("{before}<temporary file>"),
         }
     });
     let text = MUTEX.replace_all(&text, "M");

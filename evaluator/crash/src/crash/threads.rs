@@ -9,7 +9,7 @@ use patchwright_source::{Frame, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
-    mark: "^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS",
+    mark: r#"^Full thread dump |^Found one Java-level deadlock|^DALVIK THREADS|^".+" .*\bprio=\d+ .*\btid="#,
     begins: |_| true,
     read,
 };
@@ -95,7 +95,7 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
         .iter()
         .filter(|thread| thread.has(FrameOrigin::Project) || thread.has(FrameOrigin::Harness))
         .min_by_key(rank)
-        .or_else(|| threads.iter().find(|thread| thread.name == "main"))
+        .or_else(|| threads.iter().find(|thread| thread.name == "main" || threads.len() == 1))
 }
 
 /// Adds the stack of a thread to a draft.
