@@ -51,72 +51,6 @@ public final class Launcher {
         this.file = file;
     }
 
-    public static void main(String[] words) throws Throwable {
-        Class<?> type = find(words[0]);
-        List<Executable> methods = new ArrayList<>(Arrays.asList(type.getDeclaredMethods()));
-        methods.removeIf(method -> !method.getName().equals(words[1]) || method.isSynthetic());
-        if (words[1].equals("<init>")) {
-            methods.addAll(Arrays.asList(type.getDeclaredConstructors()));
-        }
-        methods.sort(Comparator.comparingInt(Executable::getParameterCount));
-        Launcher launcher = new Launcher(Paths.get(words[2]));
-        for (Class<?> kind : KINDS) {
-            launcher.kind = kind;
-            for (Executable method : methods) {
-                if (launcher.takes(method)) {
-                    launcher.call(method, null);
-                    return;
-                }
-            }
-            for (Executable maker : makers(type)) {
-                if (launcher.takes(maker) && !methods.isEmpty()) {
-                    launcher.call(methods.get(0), maker);
-                    return;
-                }
-            }
-        }
-        System.err.println(words[1] + " takes no file, and no object of its class is made of one");
-        System.exit(2);
-    }
-
-    /** Finds a class by a name in which a dot may stand before the name of a nested class. */
-    private static Class<?> find(String name) throws ClassNotFoundException {
-        try {
-            return Class.forName(name);
-        } catch (ClassNotFoundException e) {
-            int dot = name.lastIndexOf('.');
-            if (dot < 0) {
-                throw e;
-            }
-            return find(name.substring(0, dot) + '$' + name.substring(dot + 1));
-        }
-    }
-
-    private boolean takes(Executable called) {
-        return Arrays.asList(called.getParameterTypes()).contains(kind);
-    }
-
-    /** Calls a method on an object that this maker makes of the file; without one the method itself takes the file. */
-    private void call(Executable method, Executable maker) throws Throwable {
-        Executable throwing = maker;
-        try {
-            Object object = null;
-            if (maker != null) {
-                object = perform(maker, null, true, 0);
-            } else if (method instanceof Method && !Modifier.isStatic(method.getModifiers())) {
-                object = any(method.getDeclaringClass(), 0);
-            }
-            throwing = method;
-            tell(perform(method, object, maker == null, 0));
-        } catch (InvocationTargetException e) {
-            Throwable thrown = e.getCause();
-            if (throwing == null || !isAnswer(throwing, thrown)) {
-                throw thrown;
-            }
-            System.out.println("refused: " + thrown);
-        }
-    }
-
     private Object perform(Executable called, Object object, boolean withFile, int depth) throws Exception {
         Class<?>[] wanted = called.getParameterTypes();
         Object[] given = new Object[wanted.length];
@@ -170,7 +104,7 @@ public final class Launcher {
         } else if (type == Charset.class) {
             return StandardCharsets.UTF_8;
         } else if (type == String.class || type == CharSequence.class) {
-            return "";
+            return StandardCharsets.UTF_8.name();
         }
         for (Object empty : List.of(new ArrayList<>(), new HashMap<>(), new HashSet<>(), Optional.empty())) {
             if (type != Object.class && type.isInstance(empty)) {
@@ -338,5 +272,72 @@ public final class Launcher {
         } catch (NoSuchMethodException e) {
             return object.getClass().getName();
         }
+    }
+
+    /** Finds a class by a name in which a dot may stand before the name of a nested class. */
+    private static Class<?> find(String name) throws ClassNotFoundException {
+        try {
+            return Class.forName(name);
+        } catch (ClassNotFoundException e) {
+            int dot = name.lastIndexOf('.');
+            if (dot < 0) {
+                throw e;
+            }
+            return find(name.substring(0, dot) + '$' + name.substring(dot + 1));
+        }
+    }
+
+    private boolean takes(Executable called) {
+        return Arrays.asList(called.getParameterTypes()).contains(kind);
+    }
+
+    /** Calls a method on an object that this maker makes of the file; without one the method itself takes the file. */
+    private void call(Executable method, Executable maker) throws Throwable {
+        Executable throwing = maker;
+        try {
+            Object object = null;
+            if (maker != null) {
+                object = perform(maker, null, true, 0);
+            } else if (method instanceof Method && !Modifier.isStatic(method.getModifiers())) {
+                object = any(method.getDeclaringClass(), 0);
+            }
+            throwing = method;
+            tell(perform(method, object, maker == null, 0));
+        } catch (InvocationTargetException e) {
+            Throwable thrown = e.getCause();
+            if (throwing == null || !isAnswer(throwing, thrown)) {
+                throw thrown;
+            }
+            System.out.println("refused: " + thrown);
+        }
+    }
+
+    /** CLASS METHOD FILE: hands the file to the method, or to what makes its object, and prints what comes back. */
+    public static void main(String[] words) throws Throwable {
+        Class<?> type = find(words[0]);
+        List<Executable> methods = new ArrayList<>(Arrays.asList(type.getDeclaredMethods()));
+        methods.removeIf(method -> !method.getName().equals(words[1]) || method.isSynthetic());
+        if (words[1].equals("<init>")) {
+            methods.addAll(Arrays.asList(type.getDeclaredConstructors()));
+        }
+        methods.sort(Comparator.comparingInt(Executable::getParameterCount));
+        Launcher launcher = new Launcher(Paths.get(words[2]));
+        for (Class<?> kind : KINDS) {
+            launcher.kind = kind;
+            for (Executable method : methods) {
+                if (launcher.takes(method)) {
+                    launcher.call(method, null);
+                    return;
+                }
+            }
+            for (Executable maker : makers(type)) {
+                if (launcher.takes(maker) && !methods.isEmpty()) {
+                    launcher.call(methods.get(0), maker);
+                    return;
+                }
+            }
+        }
+        System.err.println(words[1] + " takes no file, and no object of its class is made of one");
+        System.exit(2);
     }
 }

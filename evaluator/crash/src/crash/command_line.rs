@@ -34,7 +34,7 @@ static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*:-]|#{2,6})\s+)?");
 static NO_COMMAND: Pattern = Pattern::new(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//");
 static PROGRAM: Pattern = Pattern::new(r"^(?:[~.$\w{}+-]*/)*[\w.+-]*[A-Za-z][\w.+-]*$");
 static FILE: Pattern = Pattern::new(
-    r"/|\.[a-z]\w{0,6}$|\.[A-Z][A-Z\d]{0,4}$|^@@$|^\$\w|^[\[<{]?(?i:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
+    r"/|\.[a-z]\w{0,9}$|\.[A-Z][A-Z\d]{0,4}$|^@@$|^\$\w|^<\w+>$|^[\[<{]?(?i:poc|crash|id:|input|seed|hang|test\w*[\d._-])",
 );
 
 /// A program with its folder and what can only be its arguments, within a sentence.
@@ -96,11 +96,12 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         let found = IN_SENTENCE.captures(line).filter(|_| commands.is_empty());
         let within = found.and_then(|found| plain(found.extract::<1>().1[0]));
         commands.extend(within);
-        // Messages stand in such marks too; behind a program stands an option.
+        // Messages stand in such marks too; behind a program stands an option, or it has a folder.
         let told = |command: &CommandLine| {
             let first = command.arguments.first();
             let option = first.is_some_and(|first| first.starts_with('-'));
-            option && !command.program.starts_with('-') && !line.contains("=\"")
+            let ran = option && !command.program.starts_with('-');
+            (ran || command.program.starts_with("./")) && !line.contains("=\"")
         };
         commands.extend(quoted(line, regex!("[\"\u{201c}\u{201d}]")).filter(told));
         return commands;
@@ -340,6 +341,7 @@ mod tests {
             ("# tap -t $FILE", true, "tap -t $FILE"),
             ("$> ./tap -v a.CR3", true, "./tap -v a.CR3"),
             ("I ran \"tap -x a\" on it", false, "tap -x a"),
+            ("run as \"./tap <poc_file>\"", false, "./tap <poc_file>"),
             ("Run ./tap -x $POC to see it.", false, "./tap -x $POC"),
             ("With ../bin/tap in/a.bin, it dies", false, "../bin/tap in/a.bin"),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),

@@ -86,6 +86,10 @@ static LOG: Pattern = Pattern::new(
         )",
 );
 
+/// A field of a form that names the program's version.
+static VERSION_OF_FORM: Pattern =
+    Pattern::new(r"^(?:[A-Z][\w ]{0,24})?\b(?i:version|revision|commit)\s*:\s+\S*\d");
+
 /// Lines between two of one log that may be anything.
 const GAP: usize = 8;
 /// Bytes of a text in which a person's words are searched; what is longer is a log.
@@ -127,7 +131,7 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             let above = block % 2 == 1 && (at == 0 || logs.first() == Some(&(at + 1)));
             if !(whole && at >= told || hidden)
                 || is_announced(line)
-                || line.starts_with("Version: ")
+                || VERSION_OF_FORM.is_match(line)
                 || above && !read_line(line, true).is_empty()
             {
                 words.push_str(line);
@@ -473,7 +477,7 @@ fn join_wrapped(lines: &[&str]) -> String {
         let goes_on = |next: &str| {
             kernel
                 || WRAPPED.contains(&line.chars().count())
-                    && line.trim_start().starts_with('#')
+                    && native::is_frame_start(line)
                     && !next.trim_start().starts_with(['#', '='])
                     && place(line).is_none()
                     && place(&format!("{} {}", line.trim_end(), next.trim())).is_some()

@@ -357,6 +357,7 @@ impl ReportInWords {
     }
 
     fn read_versions(&mut self, text: &str) {
+        let mut others = Vec::new();
         for found in VERSION.captures_iter(text) {
             let hash = found
                 .name("hash")
@@ -372,14 +373,15 @@ impl ReportInWords {
             let of_change = found.name("hash").or(found.name("whole")).is_some()
                 && OF_CHANGE.is_match(line);
             let is_other = of_change
+                || others.contains(&version)
                 || OF_SYSTEM.is_match(before)
                 || OF_JAVA.is_match(line)
                 || OTHER.is_match(version);
-            if !is_other {
-                add(
-                    &mut self.versions,
-                    version.trim_end_matches(['.', '-', '+', '_']),
-                );
+            let version = version.trim_end_matches(['.', '-', '+', '_']);
+            if is_other {
+                others.push(version);
+            } else {
+                add(&mut self.versions, version);
             }
         }
     }
