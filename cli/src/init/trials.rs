@@ -284,6 +284,7 @@ impl Trials<'_> {
         *build = format!("{build} && {}", way.link);
         let remark = format!("; {} is called by a file beside this one", way.name);
         made.remarks.build.push_str(&remark);
+        self.tell("  building the tree again, with this harness");
         if let Ok(bench) = self.bench(&made.keys).await {
             let without = built.go_on_with(made, bench);
             if self.try_given(built, &way.feed).await {
