@@ -25,25 +25,15 @@ const EACH: &str = "judged_each \"$2\" ";
 /// The program of [`EACH`] for a command that needs a shell.
 const BY_SHELL: &str = r#"sh -eu -c "$own$1" sh"#;
 /// Runs one batch of a Java program whose agent writes what is asked for.
-const EACH_WITH_AGENT: &str = r#"set +e
-for input in "$NOTES"/in/*; do
-  sh -eu -c "$own$1" sh "$input" >/dev/null 2>&1 </dev/null
-  echo ran
-done
-"#;
+const EACH_WITH_AGENT: &str = include_str!("programs/each_with_agent.sh");
 
 /// Switches symbols in sanitizer reports off: resolving them takes most of the time of a
 /// failed run, and failed inputs whose report is read are run again alone.
-const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
-  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
-done
-"#;
+const UNNAMED: &str = include_str!("programs/unnamed.sh");
 
 /// Runs gdb over a batch; `$3` is the program for it, which reads the values that functions return
 /// and that the harness receives.
-const VALUES: &str = r#"export TREE OUT WORK TASK NOTES JUDGED HARNESS SANITIZER JOBS
-POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$NOTES/values.py"
-exec gdb -nx -batch -x "$NOTES/values.py" >/dev/null 2>&1 </dev/null"#;
+const VALUES: &str = include_str!("programs/values.sh");
 /// The commands for gdb with a batch.
 const VALUES_PROGRAM: &str = include_str!("programs/values.py");
 /// Inputs of one sandbox.

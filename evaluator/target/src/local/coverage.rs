@@ -14,50 +14,9 @@ const COUNTS: &str = include_str!("programs/counts.sh");
 /// than a run, and most inputs never come to the lines that are asked about: so they are read once for
 /// several inputs, and for each of these only where one of them comes there. As long as inputs do,
 /// the counters are read for each.
-const LOOP: &str = r#"set +e
-run() {
-  (GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX; judged sh -eu -c "$own$2" sh "$1") >/dev/null 2>&1 </dev/null
-}
-counted() {
-  first=${group# }
-  first=${first%%:*}
-  if counts >"$NOTES/out/$first"; then
-    came=yes size=1
-  else
-    came= size=$((size < 8 ? size * 2 : 8))
-  fi
-  rm -rf "$WORK/counts"
-  for one in $group; do
-    name=${one%%:*}
-    if [ "$came" ] && [ "$group" != " $one" ]; then
-      run "$NOTES/in/$name" "$1"
-      counts >"$NOTES/out/$name"
-      rm -rf "$WORK/counts"
-    elif [ "$name" != "$first" ]; then
-      # Those that never come there have it in common.
-      : >"$NOTES/out/$name"
-    fi
-    echo "$name ${one#*:}"
-  done
-  group= left=$size
-}
-group= size=1 left=1
-for input in "$NOTES"/in/*; do
-  run "$input" "$1"
-  status=$?
-  echo ran
-  group="$group ${input##*/}:$status"
-  left=$((left - 1))
-  [ $left -gt 0 ] || counted "$1"
-done
-[ -z "$group" ] || counted "$1"
-"#;
+const LOOP: &str = include_str!("programs/count_inputs.sh");
 /// Runs the tests and prints the counts of all of them together.
-const TESTS: &str = r#"GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX
-(eval "$1") >/dev/null 2>&1 </dev/null || :
-unset GCOV_PREFIX
-counts || :
-"#;
+const TESTS: &str = include_str!("programs/count_tests.sh");
 
 /// The loop over a batch of inputs that are counted.
 pub(super) fn counting_loop() -> String {

@@ -27,18 +27,7 @@ const STARTS: u32 = 3;
 const NOT_STARTED: &str = "During startup program terminated";
 /// Takes the time limits out of a command: `timeout` would end the program before it is
 /// looked at, and tells nothing of where it is.
-pub(super) const WITHOUT_TIMEOUT: &str = r#"timeout() {
-  while [ $# -gt 0 ]; do
-    case $1 in
-      -s | -k | --signal | --kill-after) shift 2 ;;
-      -*) shift ;;
-      *) break ;;
-    esac
-  done
-  shift
-  "$@"
-}
-"#;
+pub(super) const WITHOUT_TIMEOUT: &str = include_str!("programs/without_timeout.sh");
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");
 

@@ -21,19 +21,7 @@ const END: u32 = 30;
 
 /// Runs the function `patchwright_pov` and asks each JVM a few times what its threads are
 /// doing. The dumps go to the output of the JVM itself.
-const ASK_FOR_DUMPS: &str = r#"
-patchwright_pov & patchwright_job=$!
-sleep 4
-for patchwright_round in 1 2 3; do
-  for patchwright_process in /proc/[0-9]*; do
-    if grep -qx java "$patchwright_process/comm" 2>/dev/null; then
-      kill -QUIT "${patchwright_process#/proc/}" 2>/dev/null || :
-    fi
-  done
-  sleep 1
-done
-kill -KILL "$patchwright_job" 2>/dev/null || :
-"#;
+const ASK_FOR_DUMPS: &str = include_str!("programs/ask_for_dumps.sh");
 
 /// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
 const DUMPS_TIME: Duration = Duration::from_secs(30);
