@@ -32,12 +32,7 @@ use tokio::time::{Instant, timeout_at};
 /// The first process of each container. It ends all others when our end of its standard
 /// input is gone, and leaves with the status of the command, which is not the first process,
 /// because the kernel keeps signals from that one.
-const FIRST: &str = r#"
-exec 3<&0 </dev/null
-{ while read -r line; do :; done; kill -KILL -1; } <&3 2>/dev/null &
-/bin/sh -eu -c "$@" 3<&-
-exit $?
-"#;
+const FIRST: &str = include_str!("programs/first.sh");
 /// Room for `/tmp` and for `/dev/shm`, in bytes each; they lie in memory.
 const SCRATCH: i64 = 512 << 20;
 /// Processes of the command's user on the whole machine. An engine can give no more than it

@@ -68,16 +68,7 @@ pub(super) async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, 
 
 /// Fails unless the command is as unprivileged as every isolation promises:
 /// what the kernel says of it, and whether it could set something of the host.
-const PROBE: &str = r#"
-fail() { echo "$1"; exit 1; }
-while read -r name value rest; do
-    case "$name $value" in
-    Cap[IPEA]*": 0000000000000000" | "NoNewPrivs: 1" | "Seccomp: 2") ;;
-    Cap[IPEA]* | NoNewPrivs:* | Seccomp:*) fail "a command would keep privileges ($name $value)" ;;
-    esac
-done </proc/self/status
-[ ! -w /proc/sys/kernel/core_pattern ] || fail "a command could set what belongs to the kernel's root"
-"#;
+const PROBE: &str = include_str!("programs/probe.sh");
 
 async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
     let isolated = mode != Mode::Bare;
