@@ -3,7 +3,8 @@
 
 use super::excerpt::{clean, cut, excerpt, steady};
 use super::{LocationTranslator, bytes};
-use patchwright_source::{built_in_regex_set, regex};
+use crate::crash::phrases;
+use patchwright_source::{built_in_regex_set, regex, words};
 use regex::RegexSet;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -193,58 +194,12 @@ enum LineClass {
     Other,
 }
 
-/// Lines of each class, in the order in which they are tried. Compilers write `file:12:5: error: ..`,
-/// Maven `/x/Foo.java:[12,8] cannot find symbol`, shells `sh: 1: flex: not found`.
-const CLASSES: [(LineClass, &str); 12] = [
-    (LineClass::Warning, r"^\s*\[WARNING\]"),
-    (LineClass::Detail, r"^\s*\[ERROR\]  "),
-    (LineClass::Note, r"^\s*(?:[^ ]+ )*[^ ]*: note: |^\s*>>> "),
-    (
-        LineClass::Warning,
-        r"^\s*(?:[^ ]+ )*[^ ]*: (?:warning|Warnung): ",
-    ),
-    // gcc names the instantiation of a template before the error in it, compilers and linkers the
-    // function: `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`.
-    (
-        LineClass::Context,
-        r"(?x)In\ file\ included\ from | :\ {3}(?:required\ from | recursively\ required)
-            | :\ In\ instantiation\ of
-            | (?: :\ In\  | :\ in\ function | :\ At\ top\ level | :\ At\ global\ scope).*:$",
-    ),
-    (
-        LineClass::Error,
-        r"(?x)^\s*(?:[^\ ]+\ )*[^\ ]*:\ (?:fatal\ )?error:\  | ^\s*\[ERROR\]\ .*\.\w+:\[-?\d+,-?\d+\]
-            | undefined\ reference\ to | multiple\ definition\ of | first\ defined\ here
-            | ld:\ cannot\ find | ld:\ error: | undefined\ symbol:\  | duplicate\ symbol:\ 
-            | relocation\ truncated | relocation\ R_ | ld\ returned\  | linker\ command\ failed
-            | file\ not\ recognized | :\ Error:\  | No\ rule\ to\ make\ target
-            | \*\*\*\ missing\ separator",
-    ),
-    (
-        LineClass::Detail,
-        r"^[\s|].*warning.*: No such file or directory$",
-    ),
-    (
-        LineClass::Other,
-        r"^(?:[^\s|].*)?warning: (?:.*: )?No such file or directory$",
-    ),
-    (
-        LineClass::Error,
-        r"(?:: not found|command not found|: No such file or directory|: Permission denied)$",
-    ),
-    (
-        LineClass::Follows,
-        r"^\s*(?:g?make.*\*\*\* |ninja: build stopped|FAILED: )",
-    ),
-    (
-        LineClass::Error,
-        r"(?x)^(?:CMake\ Error | configure:\ error: | \*\ What\ went\ wrong: | error:\  | fatal:\ 
-            | cc1(?:plus)?:\ all\ warnings | \[ERROR\]\ Failed\ to\ execute\ goal
-            | \[ERROR\]\ The\ build\ could\ not\ read | \[ERROR\]\ Non-resolvable | Error:\  | e:\ )",
-    ),
-    (LineClass::Detail, r"^[\ \t|]|^\s*from "),
-];
+words!(LineClass: Error "error", Follows "follows", Context "context", Warning "warning",
+    Note "note", Detail "detail", Other "other");
 
+/// Expressions for the lines of each class, in the order in which they are tried.
+static CLASSES: LazyLock<Vec<(&str, &str)>> =
+    LazyLock::new(|| phrases::rows("lines of builds").collect());
 static EXPRESSIONS: LazyLock<RegexSet> =
     LazyLock::new(|| built_in_regex_set(CLASSES.iter().map(|(_, expression)| *expression)));
 
@@ -252,8 +207,8 @@ static EXPRESSIONS: LazyLock<RegexSet> =
 fn classify(line: &str) -> LineClass {
     let first = EXPRESSIONS.matches(line).iter().next();
     let class = first.and_then(|first| CLASSES.get(first));
-    match class {
-        Some((class, _)) => *class,
+    match class.and_then(|(class, _)| LineClass::read(class)) {
+        Some(class) => class,
         None if is_caret(line.trim_start()) => LineClass::Detail,
         None => LineClass::Other,
     }
@@ -269,4 +224,16 @@ fn is_candidate(text: &str) -> bool {
 /// Recognises the carets below a line of code.
 fn is_caret(text: &str) -> bool {
     regex!(r"^[\^~ |\t]*\^[\^~ |\t]*$").is_match(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLASSES, LineClass};
+
+    #[test]
+    fn every_expression_has_a_class() {
+        for (class, expression) in &*CLASSES {
+            assert!(LineClass::read(class).is_some(), "{class}: {expression}");
+        }
+    }
 }
