@@ -22,53 +22,16 @@ pub(super) const TRAILING: u16 = 1 << 7;
 /// Words that follow a name in C++ and are none of it.
 pub(super) const VIRTUAL: u16 = 1 << 8;
 
-const WORDS: [(u16, &str); 10] = [
-    (
-        KEYWORD | RESERVED,
-        "if else for while do switch case default return goto break continue sizeof struct union \
-         enum const static extern void int char long short unsigned signed float double inline \
-         volatile typedef",
-    ),
-    (KEYWORD, "catch defined"),
-    (RESERVED, "auto register restrict _Bool _Static_assert"),
-    (
-        RESERVED_CPP,
-        "alignas alignof and asm bool catch class const_cast constexpr decltype delete \
-         dynamic_cast explicit export false friend mutable namespace new noexcept not nullptr \
-         operator or private protected public reinterpret_cast static_assert static_cast \
-         template this thread_local throw true try typeid typename using virtual wchar_t",
-    ),
-    (
-        SPECIFIER,
-        "static extern inline __inline __inline__ __forceinline const constexpr consteval \
-         volatile virtual explicit friend register typedef mutable thread_local _Noreturn \
-         _Thread_local restrict __restrict __extension__ export operator",
-    ),
-    (
-        BUILTIN,
-        "void char short int long float double signed unsigned bool _Bool auto wchar_t __int8 \
-         __int16 __int32 __int64 __int128",
-    ),
-    (CLASS_KEY, "struct union class enum"),
-    (
-        ATTRIBUTE,
-        "__attribute__ __attribute __declspec alignas _Alignas decltype typeof __typeof__ \
-         __typeof noexcept throw asm __asm __asm__ requires explicit _Static_assert static_assert",
-    ),
-    (
-        TRAILING,
-        "const volatile noexcept override final throw try requires",
-    ),
-    (VIRTUAL, "final override"),
-];
+/// The words of each sort, on the line of its bit.
+const WORDS: &str = include_str!("keywords.txt");
 
 /// Returns whether a word is of one of some sorts.
 pub(super) fn is(word: &[u8], sorts: u16) -> bool {
     static TABLE: LazyLock<FxHashMap<&[u8], u16>> = LazyLock::new(|| {
         let mut table = FxHashMap::default();
-        for (sort, words) in WORDS {
+        for (bit, words) in WORDS.lines().enumerate() {
             for word in words.split_whitespace() {
-                *table.entry(word.as_bytes()).or_default() |= sort;
+                *table.entry(word.as_bytes()).or_default() |= 1_u16 << bit;
             }
         }
         table
