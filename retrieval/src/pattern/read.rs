@@ -16,41 +16,18 @@ use std::borrow::Cow;
 
 type Document = StrDoc<Grammar>;
 
-/// Returns what stands before and after a fragment, tried in order: as an expression,
-/// as a statement, as a member or a definition of its own.
-fn contexts(language: Language) -> &'static [(&'static str, &'static str)] {
-    match language {
-        Language::C => &[
-            ("int f(void) { return (", "); }"),
-            ("void f(void) { ", " }"),
-            ("", ""),
-        ],
-        Language::Cpp => &[
-            ("int f() { return (", "); }"),
-            ("void f() { ", " }"),
-            ("", ""),
-            ("class A { ", " };"),
-        ],
-        Language::Java => &[
-            ("class A { Object f() { return (", "); } }"),
-            ("class A { void f() { ", " } }"),
-            ("class A { ", " }"),
-            ("", ""),
-        ],
-        Language::Rust => &[("fn f() { x = (", "); }"), ("fn f() { ", " }"), ("", "")],
-        Language::Go => &[
-            ("package p\nfunc f() { x = (", ") }"),
-            ("package p\nfunc f() { ", " }"),
-            ("package p\n", "\n"),
-        ],
-        Language::JavaScript | Language::TypeScript | Language::Tsx => &[
-            ("x = (", ");"),
-            ("function f() { ", " }"),
-            ("", ""),
-            ("class A { ", " }"),
-        ],
-        Language::Python => &[("x = (", ")"), ("", "\n")],
-    }
+/// Contexts of fragments by languages, in the order in which they are tried: as an expression, as a
+/// statement, as a member or a definition of its own. `@` is the place of the fragment.
+const CONTEXTS: &str = include_str!("contexts.txt");
+
+/// Returns what stands before and after a fragment in each context of a language.
+fn contexts(language: Language) -> impl Iterator<Item = (String, String)> {
+    CONTEXTS.lines().filter_map(move |row| {
+        let (languages, context) = row.split_once(": ")?;
+        let (before, after) = context.split_once('@')?;
+        let own = languages.split(' ').any(|one| one == language.as_str());
+        own.then(|| (before.replace(r"\n", "\n"), after.replace(r"\n", "\n")))
+    })
 }
 
 /// A pattern in each of its readings: `int $X;` is a local variable in one

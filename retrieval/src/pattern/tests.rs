@@ -104,6 +104,13 @@ fn matches_fragments_of_each_kind() {
 }
 
 #[test]
+fn fragments_of_every_language_have_contexts() {
+    for language in Language::ALL {
+        assert!(read_pattern(language, "f($A)").is_ok(), "{language}");
+    }
+}
+
+#[test]
 fn relaxes_step_by_step_and_says_how() {
     for (pattern, expected, how) in [
         ("memcpy(out, $S, 12)", "a.c:4-4", "literals and names"),
