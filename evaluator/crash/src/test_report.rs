@@ -5,13 +5,12 @@
 //! tests and does not decide from names alone that a run succeeded (the exit status does).
 
 mod automake;
-mod cargo;
 mod ctest;
 mod google;
 mod junit;
 mod maven;
+mod one_line;
 mod prove;
-mod pytest;
 mod tap;
 
 use crate::crash::phrases;
@@ -137,7 +136,7 @@ impl TestReport {
             automake::read,
             tap::read,
             prove::read,
-            cargo::read,
+            one_line::harness,
         ] {
             report.add(reader(&others));
             // What passed within a test that fails is not shown where that test passes.
@@ -145,7 +144,7 @@ impl TestReport {
             within.retain(|(_, test)| test.status == Status::Failed);
             report.add(within);
         }
-        for reader in [pytest::read, maven::read] {
+        for reader in [one_line::pytest, maven::read] {
             let found = reader(log);
             // Without more words these name failures only.
             let passed = found.iter().any(|(_, test)| test.status == Status::Passed);

@@ -184,6 +184,10 @@ fn reads_other_harnesses() {
         ],
     );
     check(
+        "t.py::t[a FAILED b] PASSED   [ 50%]\nERROR u.py::t - setup FAILED\n",
+        &["P t.py::t[a FAILED b]", "F u.py::t setup FAILED"],
+    );
+    check(
         "[ERROR] org.A.f -- Time elapsed: 0.1 s <<< FAILURE!\njava.lang.AssertionError: no\n\
          [ERROR] g(org.A)  Time elapsed: 0 s  <<< ERROR!\norg.B > h() PASSED\n",
         &[
