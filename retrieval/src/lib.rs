@@ -39,7 +39,7 @@ pub use patchwright_source::{CrashFrame, Role};
 pub use query::{KINDS, LineRange, Query};
 pub use ranking::Ranking;
 pub use relations::{Definitions, QualifiedName, Similar};
-pub use settings::{FILE_SIZE_LIMIT, Settings, Weights};
+pub use settings::{FILE_SIZE_LIMIT, Settings};
 pub use siblings::{CodeLine, Sibling};
 pub use signals::{Candidate, Candidates, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};

@@ -1,9 +1,9 @@
 //! Weights of what a context shows of a crash or a request: data that a command fits to
 //! cases (`ranking.json`), not numbers of the code.
 //!
-//! What is weighed, and when, stands where it is found ([`crate::context`]). The weights that
-//! a user may set are others ([`crate::Weights`]). Each of a crash multiplies the weight of
-//! the function that led there; those of a request are added to the logarithm of the odds.
+//! What is weighed, and when, stands where it is found ([`crate::context`]). Each of a crash
+//! multiplies the weight of the function that led there; those of a request are added to the
+//! logarithm of the odds.
 
 use serde::{Deserialize, Serialize};
 
@@ -84,9 +84,23 @@ pub struct PackingWeights {
 }
 
 /// Log-odds of a request's candidates, and what is shown of those that they choose.
+///
+/// The first five weigh signals between 0 and 1, of which ten times the sum counts; a signal
+/// that is not there is 0 for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestWeights {
+    /// Closeness in meaning, by embeddings where they are configured, else by the words of
+    /// names and comments.
+    pub semantic: f64,
+    /// The request's own words.
+    pub keyword: f64,
+    /// The number of places that depend on it.
+    pub in_degree: f64,
+    /// The recency of its last change.
+    pub recency: f64,
+    /// The number of its calls.
+    pub popularity: f64,
     /// Each doubling of the length: requests are mostly about the code where something is
     /// done.
     pub length: f64,

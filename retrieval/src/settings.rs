@@ -16,39 +16,6 @@ pub struct Settings {
     pub body_lines: usize,
     /// Files with more bytes are listed as skipped and not searched.
     pub file_size_limit: u64,
-    /// Weights of the candidates for a request.
-    pub weights: Weights,
-}
-
-/// The signals by which candidates for a request are ranked. Ten times the sum of
-/// each weight times its signal (0 to 1, the meaning by its rank) is added to the
-/// logarithm of the odds; the defaults were fitted (docs/benchmarks.md). A signal
-/// that is not there counts as zero for all.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// Closeness in meaning, by embeddings where they are configured, else by
-    /// the words of names and comments.
-    pub semantic: f64,
-    /// The request's own words.
-    pub keyword: f64,
-    /// Weight of the number of places that depend on it.
-    pub in_degree: f64,
-    /// Weight of the recency of its last change.
-    pub recency: f64,
-    /// Weight of the number of its calls.
-    pub popularity: f64,
-}
-
-impl Default for Weights {
-    fn default() -> Self {
-        Self {
-            semantic: 0.40,
-            keyword: 0.25,
-            in_degree: 0.015,
-            recency: 0.015,
-            popularity: 0.010,
-        }
-    }
 }
 
 impl Default for Settings {
@@ -58,7 +25,6 @@ impl Default for Settings {
             context_lines: 5,
             body_lines: 200,
             file_size_limit: FILE_SIZE_LIMIT,
-            weights: Weights::default(),
         }
     }
 }

@@ -189,18 +189,10 @@ fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
 
 /// The settings of the code search, from those of the program.
 pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval::Settings {
-    let weights = &retrieval.weights;
     patchwright_retrieval::Settings {
         max_results: retrieval.max_results,
         context_lines: retrieval.context_lines,
         body_lines: retrieval.body_lines,
         file_size_limit: retrieval.file_size_limit,
-        weights: patchwright_retrieval::Weights {
-            semantic: weights.semantic,
-            keyword: weights.keyword,
-            in_degree: weights.in_degree,
-            recency: weights.recency,
-            popularity: weights.popularity,
-        },
     }
 }

@@ -180,23 +180,6 @@ pub struct Retrieval {
     pub file_size_limit: u64,
     /// Tokens of the code that goes with each issue; 0 for as many as it calls for.
     pub context_tokens: usize,
-    /// Weights of the ranking.
-    pub weights: Weights,
-}
-
-/// Weights of the signals by which the candidates for a request are ranked.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-pub struct Weights {
-    /// Closeness in meaning.
-    pub semantic: f64,
-    /// The request's own words.
-    pub keyword: f64,
-    /// The number of places that depend on it.
-    pub in_degree: f64,
-    /// The time of its last change.
-    pub recency: f64,
-    /// Number of times that it is called.
-    pub popularity: f64,
 }
 
 /// Embeddings as a signal for ranking code.

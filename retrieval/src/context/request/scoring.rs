@@ -3,7 +3,7 @@
 //! most of it, and so little when twenty hold a twentieth each.
 //!
 //! The weights were fitted to descriptions of repairs and to the functions that
-//! these changed (`ranking.json`); those of the settings are multiplied.
+//! these changed (`ranking.json`).
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -16,7 +16,7 @@ use itertools::Itertools;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Log-odds of one point of the settings' weights.
+/// Log-odds of one point of the weighed signals.
 const POINT: f64 = 10.0;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
@@ -84,13 +84,11 @@ fn odds(
     (fit, crowd): (f64, f64),
     symbol: &Symbol,
 ) -> Result<f64> {
-    let settings = engine.settings.weights;
-    let by_settings = settings.semantic * fit
-        + settings.keyword * named(symbol, asked)
-        + standing(engine, symbol)?;
     let weights = &engine.ranking.request;
+    let signals =
+        weights.semantic * fit + weights.keyword * named(symbol, asked) + standing(engine, symbol)?;
     let lines = symbol.end_line - symbol.start_line;
-    let mut odds = POINT * by_settings
+    let mut odds = POINT * signals
         + weights.length * f64::from(lines + 1).log2()
         + weights.crowd * crowd.ln_1p();
     if asked.files.contains(&symbol.path) {
@@ -105,9 +103,9 @@ fn odds(
     Ok(odds)
 }
 
-/// Returns how central and how recent a definition is, by the settings' weights.
+/// Returns how central and how recent a definition is, by the weights.
 fn standing(engine: &Engine, symbol: &Symbol) -> Result<f64> {
-    let weights = engine.settings.weights;
+    let weights = &engine.ranking.request;
     let calls = engine.caller_files(&symbol.name, CALLERS)?;
     let logarithm = |count: usize| (count as f64).ln_1p() / (CALLERS as f64).ln_1p();
     let from: BTreeSet<&TreePath> = calls.iter().collect();

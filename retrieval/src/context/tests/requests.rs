@@ -2,9 +2,9 @@
 //! when that one is gone.
 
 use super::tree_of;
-use crate::settings::Weights;
+use crate::ranking::RequestWeights;
 use crate::words::meaningful;
-use crate::{Context, Engine, Request, Settings};
+use crate::{Context, Engine, Ranking, Request};
 use std::collections::BTreeSet;
 
 fn context(engine: &Engine, text: &str) -> Context {
@@ -182,22 +182,27 @@ fn a_rare_word_says_more_than_one_that_is_everywhere() {
 }
 
 /// The first of what a request finds when the signals have these weights.
-fn first_by(files: &[(&str, &str)], weights: Weights, text: &str) -> String {
+fn first_by(files: &[(&str, &str)], weights: RequestWeights, text: &str) -> String {
     let (_folder, mut engine) = tree_of(files);
-    engine.settings = Settings {
-        weights,
-        ..Settings::default()
-    };
+    engine.rank_by(Ranking {
+        request: weights,
+        ..Ranking::shipped()
+    });
     shown(&context(&engine, text)).remove(0).0
 }
 
-const NONE: Weights = Weights {
-    semantic: 0.0,
-    keyword: 0.0,
-    in_degree: 0.0,
-    recency: 0.0,
-    popularity: 0.0,
-};
+/// The weights that are shipped, with 0 for each signal.
+fn no_signals() -> RequestWeights {
+    RequestWeights {
+        semantic: 0.0,
+        keyword: 0.0,
+        in_degree: 0.0,
+        recency: 0.0,
+        popularity: 0.0,
+        ..Ranking::shipped().request
+    }
+}
+
 const HEADER: &str = "the parsing of a header is wrong";
 
 #[test]
@@ -215,15 +220,15 @@ fn what_is_called_more_and_from_more_files_counts_by_its_weight() {
     let of_one_file = [&alone[..], &[("src/u.c", together.as_str())]].concat();
     let of_three = [("src/u.c", a.as_str()), ("src/v.c", &b), ("src/w.c", &c)];
     let of_three = [&alone[..], &of_three].concat();
-    let words = Weights {
+    let words = RequestWeights {
         semantic: 1.0,
-        ..NONE
+        ..no_signals()
     };
-    let popular = Weights {
+    let popular = RequestWeights {
         popularity: 1.0,
         ..words
     };
-    let central = Weights {
+    let central = RequestWeights {
         in_degree: 1.0,
         ..words
     };
@@ -252,13 +257,13 @@ fn names_and_words_count_by_their_weights() {
         ("src/b.c", named.as_str()),
         ("src/c.c", short.as_str()),
     ];
-    let semantic = Weights {
+    let semantic = RequestWeights {
         semantic: 1.0,
-        ..NONE
+        ..no_signals()
     };
-    let keyword = Weights {
+    let keyword = RequestWeights {
         keyword: 1.0,
-        ..NONE
+        ..no_signals()
     };
     assert_eq!(first_by(&files, semantic, HEADER), "other");
     assert_eq!(first_by(&files, keyword, HEADER), "parse_header");
