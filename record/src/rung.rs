@@ -148,11 +148,6 @@ impl Rung {
         self
     }
 
-    pub fn answers(mut self, answers: Vec<String>) -> Self {
-        self.answers = answers;
-        self
-    }
-
     pub fn count(mut self, what: &str, number: u64) -> Self {
         self.counts.insert(what.to_owned(), number);
         self

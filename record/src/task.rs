@@ -1,14 +1,13 @@
 //! Parts of a task that everybody shares: whoever writes it, who keeps it, who runs it.
 
 use crate::optional_seconds;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Lines for `sh -eu`, run in `$TREE`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
     /// Gets what the build needs; has network.
@@ -26,7 +25,7 @@ pub struct Commands {
 }
 
 /// An input that makes the unpatched program crash.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pov {
     /// The input; in a task file, relative to it.
@@ -42,7 +41,6 @@ pub struct Pov {
     pub repeat: Option<u32>,
     /// Longest time that one run may take (`"60s"`).
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub timeout: Option<Duration>,
     /// Pattern (a regular expression) that a run prints once the target has really started.

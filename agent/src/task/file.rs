@@ -4,16 +4,13 @@
 //! `task::read`, not here.
 
 use patchwright_record::{Commands, Pov, optional_seconds};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Mode in which a task is worked on.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Build, replay, patch, prove.
@@ -24,7 +21,7 @@ pub enum Mode {
 }
 
 /// The task file.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
@@ -94,7 +91,7 @@ fn one() -> u32 {
 }
 
 /// `[source]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceKeys {
     /// A folder, relative to the task file.
@@ -114,7 +111,7 @@ pub struct SourceKeys {
 }
 
 /// `[crash]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrashKeys {
     /// The report, relative to the task file.
@@ -122,7 +119,7 @@ pub struct CrashKeys {
 }
 
 /// `[inputs]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputKeys {
     /// Globs, relative to the task file.
@@ -131,7 +128,7 @@ pub struct InputKeys {
 }
 
 /// `[hints]`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintKeys {
     /// A SARIF report.
@@ -143,7 +140,7 @@ pub struct HintKeys {
 }
 
 /// `[guard]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardKeys {
     /// Paths and globs that are never edited.
@@ -152,7 +149,7 @@ pub struct GuardKeys {
 }
 
 /// Limits of a task, over those of the settings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskLimits {
     /// Patches that are evaluated.
@@ -167,32 +164,26 @@ pub struct TaskLimits {
     pub usd: Option<f64>,
     /// Working time (`"30m"`).
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub wall: Option<Duration>,
     /// Longest time that a build may take.
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub build: Option<Duration>,
     /// Longest time that one PoV may take.
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub pov: Option<Duration>,
     /// Longest time that the tests may take.
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub test: Option<Duration>,
     /// Time in which mutations of the PoVs are tried.
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub robust: Option<Duration>,
     /// Time in which the patched program is compared with the unpatched.
     #[serde(default, with = "optional_seconds")]
-    #[schemars(with = "Option<String>")]
     #[schema(value_type = Option<String>)]
     pub same: Option<Duration>,
 }
