@@ -12,7 +12,7 @@ pub(super) const COLUMNS: usize = 72;
 
 const TEMPLATES: &[(&str, &str)] = templates! { "templates/":
     "answer.txt" "attached.txt" "body.txt" "candidate.md" "evidence.txt" "letter.txt" "mail.txt"
-    "openvex.json" "pull_request.md" "quilt.txt" "sarif.json" "story.md"
+    "openvex.json" "pull_request.md" "quilt.txt" "sarif.json" "story.md" "words.txt"
 };
 
 pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {
@@ -22,10 +22,6 @@ pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {
     environment.add_filter("wrapped", wrapped);
     environment.add_filter("two_sentences", |text: &str| two_sentences(text));
     environment.add_filter("statement", |text: &str| statement(text).to_owned());
-    environment.add_filter("of_project", |text: &str| {
-        let words = OURS.iter();
-        words.fold(text.to_owned(), |text, (our, word)| text.replace(our, word))
-    });
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
@@ -54,23 +50,6 @@ fn quoted(text: &str) -> String {
         .collect();
     lines.join("\n") + "\n"
 }
-
-/// Our words, and those that every maintainer reads.
-const OURS: [(&str, &str); 7] = [
-    (
-        "no challenge was written",
-        "no model wrote inputs against it",
-    ),
-    (
-        "the critic could not be heard",
-        "the reviewing model did not answer",
-    ),
-    ("PoV", "crashing input"),
-    ("rung", "check"),
-    ("lanes", "conversations"),
-    ("lane", "conversation"),
-    ("candidate", "patch"),
-];
 
 /// Says how a run ended, without what its rungs say to whoever runs Patchwright.
 pub(crate) fn ending(report: &Report) -> String {
