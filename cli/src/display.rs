@@ -28,9 +28,8 @@ pub(crate) struct Display {
 
 #[derive(Debug)]
 enum Line {
-    /// A moving line: the only one of a terminal, below those that stay; or one of many, each
-    /// with a name, and nothing stays.
-    Moving(ProgressBar, Option<String>),
+    /// A moving line below those that stay.
+    Moving(ProgressBar),
     /// A line for each thing. The budget that was told last is told again when it has changed.
     Plain(Mutex<String>),
     /// Nothing.
@@ -38,20 +37,6 @@ enum Line {
 }
 
 impl Display {
-    /// One of many moving lines, with a name.
-    #[cfg(feature = "daemon")]
-    pub(crate) fn batch(bar: ProgressBar, name: &str) -> Self {
-        bar.set_message(name.to_owned());
-        let line = Line::moving(bar, Some(name.to_owned()), "");
-        Self { line, color: false }
-    }
-
-    /// Tells whether it moves a line on a terminal.
-    #[cfg(feature = "daemon")]
-    pub(crate) fn is_terminal(&self) -> bool {
-        matches!(self.line, Line::Moving(..))
-    }
-
     /// Prints a line that stays; what a terminal would obey is escaped.
     pub(crate) fn line(&self, text: &str) {
         self.print(&visible(text));
@@ -59,12 +44,12 @@ impl Display {
 
     fn print(&self, text: &str) {
         match &self.line {
-            Line::Moving(bar, None) => bar.println(text),
+            Line::Moving(bar) => bar.println(text),
             Line::Plain(_) => {
                 // A closed standard error is no reason to stop a run.
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
-            Line::Silent | Line::Moving(_, Some(_)) => {}
+            Line::Silent => {}
         }
     }
 
@@ -121,7 +106,7 @@ impl Display {
 
     /// Waits for work that writes to the terminal itself; nothing moves there until it is done.
     pub(crate) async fn pause<T>(&self, work: impl Future<Output = T>) -> T {
-        let Line::Moving(bar, None) = &self.line else {
+        let Line::Moving(bar) = &self.line else {
             return work.await;
         };
         bar.disable_steady_tick();
@@ -134,7 +119,7 @@ impl Display {
 
     /// Takes the moving line away.
     pub(crate) fn close(&self) {
-        if let Line::Moving(bar, _) = &self.line {
+        if let Line::Moving(bar) = &self.line {
             bar.finish_and_clear();
         }
     }
@@ -154,24 +139,21 @@ impl Display {
 }
 
 impl Line {
-    fn moving(bar: ProgressBar, name: Option<String>, color: &str) -> Self {
+    fn moving(color: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let template = format!("{{spinner{color}}} {{elapsed:>4}} {{wide_msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(TICK);
-        Self::Moving(bar, name)
+        Self::Moving(bar)
     }
 
     /// Sets what a moving line says.
     fn set(&self, text: &str) {
-        match self {
-            Self::Moving(bar, Some(name)) => bar.set_message(format!("{name}: {text}")),
-            Self::Moving(bar, None) => {
-                bar.reset_elapsed();
-                bar.set_message(text.to_owned());
-            }
-            Self::Plain(_) | Self::Silent => {}
+        if let Self::Moving(bar) = self {
+            bar.reset_elapsed();
+            bar.set_message(text.to_owned());
         }
     }
 }
@@ -199,10 +181,7 @@ pub(crate) fn of_settings(settings: &Settings) -> Display {
     let color = colored(settings, terminal);
     let line = match settings.display.progress {
         settings::Progress::None => Line::Silent,
-        settings::Progress::Auto if terminal => {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            Line::moving(bar, None, if color { ":.cyan" } else { "" })
-        }
+        settings::Progress::Auto if terminal => Line::moving(if color { ":.cyan" } else { "" }),
         settings::Progress::Auto | settings::Progress::Plain => Line::Plain(Mutex::default()),
     };
     Display { line, color }

@@ -16,7 +16,6 @@ mod tests;
 
 use crate::machine;
 use crate::service::Service;
-use patchwright_agent::progress::Observer;
 use patchwright_config::Loaded;
 use patchwright_store::submissions::{Back, Claimant, Claimed};
 use patchwright_store::{Store, StoreError};
@@ -38,31 +37,18 @@ const PATIENCE: Duration = Duration::from_mins(30);
 /// Between two times that what ended long ago is forgotten.
 const PRUNING: Duration = Duration::from_hours(1);
 
-/// Makes the observer of a task.
-pub type Observers = Arc<dyn Fn(&str) -> Observer + Send + Sync>;
-
 /// All workers of a process.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct WorkerPool {
     store: Store,
     claimant: Claimant,
     loaded: Arc<Loaded>,
-    observers: Observers,
     submitted: Arc<Notify>,
 }
 
-impl fmt::Debug for WorkerPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkerPool")
-            .field("claimant", &self.claimant)
-            .finish_non_exhaustive()
-    }
-}
-
 impl WorkerPool {
-    /// Makes a pool for the tasks of a service. `observers` makes the observer of
-    /// each task.
-    pub fn new(service: &Service, loaded: Loaded, observers: Observers) -> Self {
+    /// Makes a pool for the tasks of a service.
+    pub fn new(service: &Service, loaded: Loaded) -> Self {
         Self {
             store: service.store().patient(PATIENCE),
             claimant: Claimant {
@@ -74,7 +60,6 @@ impl WorkerPool {
                 lease: loaded.settings.queue.lost_after,
             },
             loaded: Arc::new(loaded),
-            observers,
             submitted: service.submitted.clone(),
         }
     }

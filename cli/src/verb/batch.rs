@@ -12,6 +12,7 @@ use super::model_arguments::Endpoint;
 use super::serve::workers_flag;
 use super::session;
 use crate::common::{Common, tell, write_out};
+use crate::display;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use list::Listed;
@@ -74,18 +75,18 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     }
     let refused = submit(&service, &listed, &place).await?;
     let workers = loaded.settings.queue.workers.max(1);
-    let watch = watch::Watch::new(&loaded.settings);
-    let pool = WorkerPool::new(&service, loaded, watch.observers()).only(place.clone());
+    let display = display::of_settings(&loaded.settings);
+    let pool = WorkerPool::new(&service, loaded).only(place.clone());
     let stop = CancellationToken::new();
     let working = tokio::spawn(pool.work(workers, stop.clone()));
     tokio::select! {
         biased;
         () = session::asked_to_end() => {}
-        watched = watch.until_all_over(&service, &place) => watched?,
+        watched = watch::until_all_over(&service, &place, &display) => watched?,
     }
     stop.cancel();
     working.await.context("the workers failed")?;
-    watch.close();
+    display.close();
     let rows = report::rows(&service, &listed, &refused).await?;
     let text = report::write(&rows, arguments.report)?;
     write_out(&text)?;

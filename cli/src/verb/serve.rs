@@ -5,11 +5,10 @@ use super::session::stop_on_signal;
 use crate::common::{Common, flags_given, tell};
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::progress::Observer;
 use patchwright_config::{Flag, Settings};
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
-use patchwright_daemon::worker::{Observers, WorkerPool};
+use patchwright_daemon::worker::WorkerPool;
 use patchwright_daemon::{api, crs, review, telemetry};
 use patchwright_store::Store;
 use patchwright_store::tokens::Role;
@@ -45,7 +44,7 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     let store = Store::of(&settings).await?;
     make_first_token(&store, &settings).await?;
     let service = Service::new(store);
-    let pool = WorkerPool::new(&service, loaded.clone(), silent());
+    let pool = WorkerPool::new(&service, loaded.clone());
     let stop = CancellationToken::new();
     if settings.crs.enabled {
         let watch = Watch::new(service.clone(), settings.clone());
@@ -100,7 +99,7 @@ pub(crate) async fn work(common: &Common, arguments: &WorkArguments) -> anyhow::
     let _telemetry = telemetry::start(&loaded.settings.telemetry)?;
     let service = Service::new(Store::of(&loaded.settings).await?);
     let workers = loaded.settings.queue.workers;
-    let pool = WorkerPool::new(&service, loaded, silent());
+    let pool = WorkerPool::new(&service, loaded);
     let name = pool.name();
     tell(&format!("working on {workers} tasks at once as {name}"))?;
     let stop = CancellationToken::new();
@@ -113,9 +112,4 @@ pub(crate) async fn work(common: &Common, arguments: &WorkArguments) -> anyhow::
 pub(super) fn workers_flag(workers: Option<usize>) -> Vec<Flag> {
     let workers = workers.map(|workers| workers.to_string());
     flags_given(&[("--workers", "queue.workers", &workers)])
-}
-
-/// Nobody watches.
-fn silent() -> Observers {
-    Arc::new(|_| Observer::silent())
 }

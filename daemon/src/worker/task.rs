@@ -4,6 +4,7 @@ use super::WorkerPool;
 use crate::follow_up;
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
+use patchwright_agent::progress::Observer;
 use patchwright_agent::record::EndingKind;
 use patchwright_agent::task::Task;
 use patchwright_run::files;
@@ -132,10 +133,9 @@ impl WorkerPool {
 
     /// Drives a run and writes down how it ended, if it has.
     async fn drive(&self, claimed: &Claimed, session: &Session) -> anyhow::Result<Outcome> {
-        let observer = (self.observers)(&claimed.id);
         let stop = CancellationToken::new();
         // On the heap: the future of a whole run is large.
-        let run = Box::pin(session.drive((observer, None), &stop)).await?;
+        let run = Box::pin(session.drive((Observer::silent(), None), &stop)).await?;
         let report = session.conclude(&run).await?;
         Ok(match run.paused() {
             Some((until, _)) => Outcome::Paused(

@@ -1,15 +1,13 @@
 //! Tests of tickets and tasks on SQLite; the runs themselves are the integration
 //! tests' business.
 
-use super::{Observers, Outcome, WorkerPool};
+use super::{Outcome, WorkerPool};
 use crate::service::Service;
 use patchwright_agent::journal::Standing;
-use patchwright_agent::progress::Observer;
 use patchwright_config::{self as settings, Flag, Loaded, Sources};
 use patchwright_store::submissions::{Back, Claimed, NewTask, TaskState};
 use patchwright_store::{Journal, Store, StoreError};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -35,8 +33,7 @@ fn loaded(folder: &Path) -> Loaded {
 
 async fn pool(folder: &Path) -> (Service, WorkerPool) {
     let service = Service::new(Store::open(folder).await.unwrap());
-    let observers: Observers = Arc::new(|_| Observer::silent());
-    let mut pool = WorkerPool::new(&service, loaded(folder), observers);
+    let mut pool = WorkerPool::new(&service, loaded(folder));
     // Whoever is silent at the next heartbeat of another is given up.
     pool.claimant.lease = Duration::ZERO;
     (service, pool)

@@ -1,15 +1,9 @@
-//! Progress of a batch: a moving line for each task that is worked
-//! on, and a line that stays for each that has ended.
+//! Progress of a batch: a line for each task that has ended.
 
-use crate::display::{self, Display};
-use indicatif::{MultiProgress, ProgressBar};
-use patchwright_agent::progress::Observer;
-use patchwright_config::Settings;
+use crate::display::Display;
 use patchwright_daemon::service::Service;
-use patchwright_daemon::worker::Observers;
 use patchwright_store::submissions::{TaskFilter, TaskRow};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Between two looks at the tasks.
@@ -17,69 +11,27 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// Tasks of one look.
 const PAGE: u32 = 1000;
 
-/// The lines of a batch.
-#[derive(Debug)]
-pub(super) struct Watch {
-    bars: Option<MultiProgress>,
-    /// Where lines go that stay, but on a terminal.
-    display: Display,
-}
-
-impl Watch {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let display = display::of_settings(settings);
-        let bars = display.is_terminal().then(MultiProgress::new);
-        display.close();
-        Self { bars, display }
-    }
-
-    /// A moving line for each task, where there is a terminal.
-    pub(super) fn observers(&self) -> Observers {
-        let bars = self.bars.clone();
-        Arc::new(move |task| match &bars {
-            Some(bars) => Display::batch(bars.add(ProgressBar::new_spinner()), task).observer(),
-            None => Observer::silent(),
-        })
-    }
-
-    /// Waits until every task of a place is over, and says each.
-    pub(super) async fn until_all_over(
-        &self,
-        service: &Service,
-        place: &str,
-    ) -> anyhow::Result<()> {
-        let mut told = BTreeSet::new();
-        loop {
-            let tasks = all(service, place).await?;
-            let over = tasks.iter().filter(|task| task.state.is_over());
-            for task in over.rev() {
-                if told.insert(task.id.clone()) {
-                    self.tell(task, (told.len(), tasks.len()));
-                }
+/// Waits until every task of a place is over, and says each.
+pub(super) async fn until_all_over(
+    service: &Service,
+    place: &str,
+    display: &Display,
+) -> anyhow::Result<()> {
+    let mut told = BTreeSet::new();
+    loop {
+        let tasks = all(service, place).await?;
+        let over = tasks.iter().filter(|task| task.state.is_over());
+        for task in over.rev() {
+            if told.insert(task.id.clone()) {
+                let (count, of) = (told.len(), tasks.len());
+                let ending = task.ending.as_deref().unwrap_or_default();
+                display.line(&format!("{count}/{of} {}: {ending}", task.id));
             }
-            if told.len() == tasks.len() {
-                return Ok(());
-            }
-            tokio::time::sleep(GLANCE).await;
         }
-    }
-
-    fn tell(&self, task: &TaskRow, (count, of): (usize, usize)) {
-        let ending = task.ending.as_deref().unwrap_or_default();
-        let line = format!("{count}/{of} {}: {ending}", task.id);
-        match &self.bars {
-            Some(bars) => {
-                let _ = bars.println(line);
-            }
-            None => self.display.line(&line),
+        if told.len() == tasks.len() {
+            return Ok(());
         }
-    }
-
-    /// Takes the moving lines away.
-    pub(super) fn close(&self) {
-        if let Some(bars) = &self.bars {
-            let _ = bars.clear();
-        }
+        tokio::time::sleep(GLANCE).await;
     }
 }
 
