@@ -11,7 +11,6 @@ use patchwright_source::visible_line;
 use patchwright_store::reviews::csv;
 use patchwright_store::runs::{RunFilter, RunRow};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -46,59 +45,40 @@ pub(crate) async fn list(common: &Common, arguments: &RunsArguments) -> anyhow::
         limit: arguments.limit,
     };
     let runs = store.runs(&filter).await?;
-    let mut out = std::io::stdout().lock();
-    if arguments.format == Format::Json {
-        let runs: Vec<Value> = runs.iter().map(in_json).collect::<anyhow::Result<_>>()?;
-        writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if runs.is_empty() {
+    let (values, lines): (Vec<Value>, Vec<String>) =
+        runs.iter().map(listed).collect::<anyhow::Result<_>>()?;
+    let text = arguments.format.render(&values, || Ok(lines.concat()))?;
+    if text.is_empty() {
         tell("no run matches")?;
     }
-    for run in &runs {
-        writeln!(out, "{}", in_words(run)?)?;
-    }
+    write_out(text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(run: &RunRow) -> anyhow::Result<Option<Report>> {
-    let report = run.report.as_deref().map(serde_json::from_str);
+/// Returns a run for programs, and its line for people.
+fn listed(run: &RunRow) -> anyhow::Result<(Value, String)> {
+    let report = run.report.as_deref().map(serde_json::from_str::<Report>);
     let unreadable = || format!("the report of run {} cannot be read", run.id);
-    report.transpose().with_context(unreadable)
-}
-
-/// Returns the ending, or the state of a run that has none.
-fn state(run: &RunRow) -> &str {
-    let ending = run.ending.as_deref().or(run.queued_as.as_deref());
-    ending.unwrap_or("unfinished")
-}
-
-fn in_words(run: &RunRow) -> anyhow::Result<String> {
-    let report = report(run)?;
-    let cost = report.as_ref().map(money).unwrap_or_default();
-    let attempts = report.map(|report| report.attempts.len().to_string());
-    Ok(format!(
-        "{}  {:<16} {:>2} att. {cost:>13}  {}",
-        run.created,
-        state(run),
-        attempts.as_deref().unwrap_or("-"),
-        visible_line(&run.id)
-    ))
-}
-
-fn in_json(run: &RunRow) -> anyhow::Result<Value> {
-    let report = report(run)?;
-    Ok(json!({
+    let report = report.transpose().with_context(unreadable)?;
+    let (report, ending) = (report.as_ref(), run.ending.as_deref());
+    let state = ending.or(run.queued_as.as_deref()).unwrap_or("unfinished");
+    let attempts = report.map(|report| report.attempts.len());
+    let value = json!({
         "run": run.id,
         "task": run.task,
         "created": run.created,
         "last_event": run.last_event,
-        "state": state(run),
-        "ending": run.ending,
-        "attempts": report.as_ref().map(|report| report.attempts.len()),
-        "usd": report.as_ref().map(|report| report.cost.usd),
-        "seconds": report.as_ref().map(|report| report.seconds.total),
-    }))
+        "state": state,
+        "ending": ending,
+        "attempts": attempts,
+        "usd": report.map(|report| report.cost.usd),
+        "seconds": report.map(|report| report.seconds.total),
+    });
+    let attempts = attempts.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let cost = report.map(money).unwrap_or_default();
+    let (created, id) = (&run.created, visible_line(&run.id));
+    let line = format!("{created}  {state:<16} {attempts:>2} att. {cost:>13}  {id}\n");
+    Ok((value, line))
 }
 
 #[derive(Debug, Args)]
