@@ -65,7 +65,7 @@ pub struct CandidateView {
     pub style: DiffStyle,
     /// True when the source can be shown around the diff.
     pub source: bool,
-    /// The beginnings of the inputs of doubts, by their hashes.
+    /// The inputs of doubts as text, by their hashes.
     pub inputs: Vec<(String, String)>,
 }
 

@@ -8,6 +8,7 @@ use anyhow::Context;
 use patchwright_agent::record::FollowUp;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
+use patchwright_crash::feedback;
 use patchwright_page::{CandidateView, DiffStyle, PlotsView, RunView, SourceLines, Viewer};
 use patchwright_source::{Tree, TreePath};
 use patchwright_store::StoreError;
@@ -18,8 +19,6 @@ use std::collections::BTreeMap;
 const STORY: usize = 120;
 /// Events that are looked at; a run with more is timed by its first ones.
 const HEADINGS: u32 = 20_000;
-/// Bytes of an input that are shown.
-const INPUT: usize = 400;
 /// Days of the plots.
 const DAYS: i64 = 60;
 /// Lines of the source that one request gets.
@@ -104,7 +103,7 @@ impl Review {
         let mut inputs = Vec::new();
         for hash in doubts.filter_map(|doubt| doubt.input.as_ref()) {
             if let Some(bytes) = self.store.blob(hash).await? {
-                inputs.push((hash.clone(), input_text(&bytes)));
+                inputs.push((hash.clone(), feedback::input(&bytes)));
             }
         }
         let task = self.task(run).await?;
@@ -179,19 +178,6 @@ fn rejected(follows: &FollowUp) -> Option<(String, u32, String)> {
     Some((revision.run.clone(), number, revision.reason.clone()))
 }
 
-/// The beginning of an input: as text where it is text, else in hexadecimal.
-fn input_text(bytes: &[u8]) -> String {
-    let head = bytes.get(..bytes.len().min(INPUT)).unwrap_or_default();
-    let more = if bytes.len() > INPUT { " …" } else { "" };
-    match std::str::from_utf8(head) {
-        Ok(text) if !text.contains('\0') => format!("{text}{more}"),
-        _ => {
-            let pairs: Vec<String> = head.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{}{more}", pairs.join(" "))
-        }
-    }
-}
-
 /// The seconds and the cost of each kind of step: from its intent to its outcome. The
 /// rungs are told apart.
 fn stages(
@@ -235,17 +221,5 @@ fn between(since: &str, until: &str) -> f64 {
     match (read(since), read(until)) {
         (Some(since), Some(until)) => until.duration_since(since).as_secs_f64().max(0.0),
         _ => 0.0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::input_text;
-
-    #[test]
-    fn inputs_are_text_or_hexadecimal() {
-        assert_eq!(input_text(b"name=x"), "name=x");
-        assert_eq!(input_text(b"\xff\x00a"), "ff 00 61");
-        assert!(input_text(&[b'a'; 500]).ends_with("a …"));
     }
 }
