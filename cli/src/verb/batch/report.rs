@@ -4,7 +4,6 @@ use super::ReportShape;
 use super::list::Listed;
 use patchwright_agent::template::{self, environment};
 use patchwright_daemon::service::Service;
-use patchwright_source::visible;
 use patchwright_store::reviews::csv_cell;
 use serde::Serialize;
 use serde_json::json;
@@ -101,7 +100,6 @@ pub(super) fn write(rows: &[Row], shape: Option<ReportShape>) -> anyhow::Result<
     });
     let mut environment = environment()?;
     environment.add_filter("csv", |cell: &str| csv_cell(cell));
-    environment.add_filter("xml", |text: &str| xml(text));
     environment.add_template("report", source)?;
     Ok(template::render(&environment, "report", &values)?)
 }
@@ -135,26 +133,6 @@ fn verdict(row: &Row) -> &'static str {
         ending if ERRORS.contains(&ending) => "error",
         _ => "failure",
     }
-}
-
-/// Escapes text for an attribute of XML 1.0, which has no place for most control
-/// characters.
-fn xml(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in visible(text).chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\u{fffe}'..='\u{ffff}' => escaped.push('\u{fffd}'),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
