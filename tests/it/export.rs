@@ -28,8 +28,9 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
 pub(crate) fn repository(scene: &Scene) -> std::path::PathBuf {
     let folder = scene.path("");
     git(&folder, &["init", "--quiet"]);
+    git(&folder, &["commit", "--quiet", "--allow-empty", "-m", "begin"]);
     git(&folder, &["add", "."]);
-    git(&folder, &["commit", "--quiet", "-m", "begin"]);
+    git(&folder, &["commit", "--quiet", "-m", "add records"]);
     folder
 }
 
@@ -279,7 +280,7 @@ fn a_mail_names_the_crash_and_its_people() {
         "{notes}"
     );
     assert!(notes.contains("was last changed by"), "{notes}");
-    assert!(notes.contains("(\"begin\", t)"), "{notes}");
+    assert!(notes.contains("(\"add records\", t)"), "{notes}");
     let refused = scene.plain(&["export", "--format", "mbox", "--author", "Ada"]);
     assert_eq!(refused.code, Some(2), "{refused:#?}");
 }

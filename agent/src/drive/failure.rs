@@ -3,10 +3,9 @@
 use crate::journal::JournalError;
 use crate::record::{Attempt, Ending, EndingKind};
 use crate::repair::Run;
-use patchwright_crash::strip_colours;
+use patchwright_crash::feedback;
 use patchwright_sandbox::SandboxError;
 use patchwright_target::TargetError;
-use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// Number of times that a failing infrastructure is tried before the run ends.
@@ -61,27 +60,11 @@ where
     }
 }
 
-/// The beginnings of what Maven says after each failure, whatever failed, and of the frames of a
-/// plugin that failed.
-const OF_MAVEN: [&str; 8] = [
-    "[ERROR] \tat ",
-    "[ERROR] -> [Help",
-    "[ERROR] [Help",
-    "[ERROR] After correcting",
-    "[ERROR]   mvn ",
-    "[ERROR] For more information",
-    "[ERROR] Re-run Maven",
-    "[ERROR] To see the full",
-];
-
 /// Returns the last lines of a log that tell something, without colours.
-pub fn last_lines(log: &str, count: usize) -> Vec<Cow<'_, str>> {
-    let lines = log.lines().rev().map(strip_colours);
-    let telling = lines.filter(|line| {
-        let empty = matches!(line.trim(), "" | "[ERROR]");
-        !empty && !OF_MAVEN.iter().any(|advice| line.starts_with(advice))
-    });
-    let mut last: Vec<Cow<'_, str>> = telling.take(count).collect();
+pub fn last_lines(log: &str, count: usize) -> Vec<String> {
+    let telling = log.lines().rev().filter_map(feedback::clean);
+    let telling = telling.filter(|line| !matches!(line.trim(), "" | "[ERROR]"));
+    let mut last: Vec<String> = telling.take(count).collect();
     last.reverse();
     last
 }

@@ -46,7 +46,7 @@ pub use forms::is_only_shown;
 pub use frame_origin::FrameOrigin;
 pub(crate) use java::{read_frame as read_java_frame, root_cause};
 use log_lines::Log;
-pub use log_lines::strip_colours;
+pub(crate) use log_lines::strip_colours;
 pub(crate) use log_lines::{ends, visible};
 pub use pasted::{read_leading, read_pasted};
 use patchwright_source::built_in_regex_set;

@@ -16,7 +16,7 @@ mod locations;
 
 pub use build::{Diagnostic, build, diagnostics};
 pub use crash::crash;
-pub use excerpt::{excerpt, steady};
+pub use excerpt::{clean, excerpt, steady};
 pub use failed_tests::tests;
 pub use input::input;
 pub use line_map::{LineMap, LineOrigin};

@@ -29,7 +29,7 @@ pub fn steady(text: &str) -> String {
 }
 
 /// Cleans a line of colours and overwritten text; none for noise.
-pub(super) fn clean(line: &str) -> Option<String> {
+pub fn clean(line: &str) -> Option<String> {
     let mut line = visible(line).into_owned();
     line.retain(|c| !c.is_control() || c == '\t');
     let text = line.trim();
