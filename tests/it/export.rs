@@ -28,7 +28,10 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
 pub(crate) fn repository(scene: &Scene) -> std::path::PathBuf {
     let folder = scene.path("");
     git(&folder, &["init", "--quiet"]);
-    git(&folder, &["commit", "--quiet", "--allow-empty", "-m", "begin"]);
+    git(
+        &folder,
+        &["commit", "--quiet", "--allow-empty", "-m", "begin"],
+    );
     git(&folder, &["add", "."]);
     git(&folder, &["commit", "--quiet", "-m", "add records"]);
     folder

@@ -297,10 +297,12 @@ fn tests_in_words(run: &TestRun) -> String {
     }
 }
 
-/// Names the first tests of a report, which say what is covered.
+/// Names the first tests of a report that pass, which say what is covered.
 fn named(report: &TestReport) -> String {
-    let shown = report.tests.keys().take(PROMPTED_NAMES).join(", ");
-    match report.tests.len().saturating_sub(PROMPTED_NAMES) {
+    let passed = report.tests.iter();
+    let passed = passed.filter(|(_, result)| result.status == Status::Passed);
+    let shown = passed.map(|(name, _)| name).take(PROMPTED_NAMES).join(", ");
+    match report.count(Status::Passed).saturating_sub(PROMPTED_NAMES) {
         0 => shown,
         rest => format!("{shown} and {rest} more"),
     }

@@ -17,12 +17,18 @@ use patchwright_target::Target;
 use patchwright_verdict::{RegressionRun, RegressionTest, minimize, prove_regression_test};
 use serde_json::json;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Names of test files that are listed, and files that are shown.
+/// Names of test files that are listed, and files that are shown: those that say most of what
+/// the patch and the crash say, then as many of which that is most for their length.
 const LISTED: usize = 80;
 /// See [`LISTED`].
 const SHOWN: usize = 4;
+/// Lines of a long file that are shown from its beginning, and around those that tell most.
+const HEAD: usize = 12;
+/// See [`HEAD`].
+const AROUND: usize = 15;
 /// Characters of one file that are shown.
 const FILE: usize = 6_000;
 /// The largest test file that is read, in bytes.
@@ -46,23 +52,40 @@ impl Drive {
         let (Some(task), Some(command)) = (task, command) else {
             return Ok(Outcome::TestFiles(TestFiles::default()));
         };
-        let mut said = attempt.map_or_else(String::new, |attempt| attempt.diff.clone());
+        let mut words = attempt.map_or_else(String::new, |attempt| attempt.diff.clone());
         // A test calls what leads to the crash, and seldom a function inside.
         let frames = run.crash().into_iter().flat_map(|crash| &crash.frames);
-        said.extend(frames.map(|frame| format!("\n+{}", frame.function)));
-        let mut files = ranked(&self.parts.tree, &words_of(&said));
+        words.extend(frames.map(|frame| format!("\n+{}", frame.function)));
+        let (mut files, weights) = ranked(&self.parts.tree, words_of(&words));
         let scripts = files_named(&command, &task.task_folder).unwrap_or_default();
         let mut text = String::new();
         if !files.is_empty() {
+            let all = files.len();
             let names = files.iter().take(LISTED).map(|(path, _)| path).join("\n");
             let names = fence(&names, "text", 6_000);
-            text = format!("Their files:\n\n{names}\n\n");
+            let listed = all.min(LISTED);
+            text = format!("Their files, {listed} of {all}, the nearest first:\n\n{names}\n\n");
+            let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+            let dense = |text: &str| {
+                let length = (text.len() * all) as f64 / bytes as f64;
+                (said(text, &weights) as f64 / (1.0 + length.ln_1p())) as u64
+            };
+            if let Some((_, rest)) = files.split_at_mut_checked(SHOWN / 2) {
+                rest.sort_by_cached_key(|(path, text)| (Reverse(dense(text)), path.clone()));
+            }
             files.truncate(SHOWN);
             for (path, content) in files {
-                text.push_str(&shown(path.as_str(), &content));
+                text.push_str(&shown(path.as_str(), &content, &weights));
             }
             for (name, content) in scripts.iter().filter_map(TaskFile::text) {
-                text.push_str(&shown(&name, content));
+                text.push_str(&shown(&name, content, &weights));
+            }
+            for path in self.parts.tree.files() {
+                let named = command.contains(&format!("/{path}")) && !path.is_test();
+                if let Some(script) = named.then(|| self.parts.tree.read(&path).ok()).flatten() {
+                    let script = String::from_utf8_lossy(script.bytes());
+                    text.push_str(&shown(path.as_str(), &script, &weights));
+                }
             }
         }
         Ok(Outcome::TestFiles(TestFiles { command, text }))
@@ -226,11 +249,20 @@ fn words_of(diff: &str) -> Vec<String> {
     words
 }
 
-/// The test files of a tree with their content, those first that say the most of these
+/// Words with their weights.
+type Weights = Vec<(String, u64)>;
+
+/// Returns the weight of what a text says of the words.
+fn said(text: &str, weights: &Weights) -> u64 {
+    let said = weights.iter().filter(|(word, _)| text.contains(word));
+    said.map(|(_, weight)| weight).sum()
+}
+
+/// Returns the test files of a tree with their content, those first that say the most of these
 /// words, of which the rare ones weigh more (inverse document frequency, Spärck Jones, 1972);
 /// among equals programs before data, because they tell how a test is written, and the shorter
-/// before the longer.
-fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
+/// before the longer. With them the weights of the words.
+fn ranked(tree: &Tree, words: Vec<String>) -> (Vec<(TreePath, String)>, Weights) {
     let files = tree
         .entries()
         .into_iter()
@@ -244,27 +276,58 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
     let mut files: Vec<(TreePath, String)> = files.collect();
     let saying = |word: &String| files.iter().filter(|(_, text)| text.contains(word)).count();
     let rarity = |count: usize| (1000.0 * (files.len() as f64 / count as f64).ln()) as u64;
-    let counts = words.iter().map(|word| (word, saying(word)));
-    let counts = counts.filter(|(_, count)| *count > 0);
-    let weights: Vec<(&String, u64)> = counts.map(|(word, count)| (word, rarity(count))).collect();
+    let counts = words.into_iter().map(|word| (saying(&word), word));
+    let counts = counts.filter(|(count, _)| *count > 0);
+    let weights: Weights = counts.map(|(count, word)| (word, rarity(count))).collect();
     files.sort_by_cached_key(|(path, text)| {
         // Neither source code nor a script: it holds data of the tests.
         let is_data = Language::of_path(path).is_none() && !text.starts_with("#!");
-        let said = weights.iter().filter(|(word, _)| text.contains(*word));
-        let said: u64 = said.map(|(_, weight)| weight).sum();
+        let said = said(text, &weights);
         (Reverse(said), is_data, text.len(), path.clone())
     });
-    files
+    (files, weights)
 }
 
-fn shown(name: &str, content: &str) -> String {
+/// Returns a file as a model reads it: of a long one the beginning and the lines that say most.
+fn shown(name: &str, content: &str, weights: &Weights) -> String {
     let plain: String = name.chars().filter(|one| !one.is_control()).collect();
     let lines = (1..).zip(content.lines());
-    let numbered = lines
-        .map(|(number, line)| format!("{number}: {line}"))
-        .join("\n");
+    let lines = lines.map(|(number, line): (usize, &str)| format!("{number}: {line}"));
+    let lines: Vec<String> = lines.collect();
+    let size = |kept: &BTreeSet<usize>| -> usize {
+        let kept = kept.iter().filter_map(|at| lines.get(*at));
+        kept.map(|line| line.len() + 1).sum()
+    };
+    let mut kept: BTreeSet<usize> = (0..lines.len()).collect();
+    if size(&kept) > FILE {
+        kept = (0..HEAD.min(lines.len())).collect();
+        let mut telling: Vec<(u64, usize)> = lines
+            .iter()
+            .map(|line| said(line, weights))
+            .zip(0..)
+            .collect();
+        telling.sort_by_key(|(said, at)| (Reverse(*said), *at));
+        for (_, at) in telling {
+            let around = at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1);
+            let wider: BTreeSet<usize> = kept.iter().copied().chain(around).collect();
+            // The words for what is left out need room too.
+            if size(&wider) > FILE * 9 / 10 {
+                break;
+            }
+            kept = wider;
+        }
+    }
+    let mut text: Vec<String> = Vec::new();
+    let mut next = 0;
+    for at in kept.into_iter().chain([lines.len()]) {
+        if at > next {
+            text.push(format!("[... lines {}-{at} left out ...]", next + 1));
+        }
+        text.extend(lines.get(at).cloned());
+        next = at + 1;
+    }
     let name = plain.replace('`', "'");
-    format!("`{name}`\n\n{}\n\n", fence(&numbered, "text", FILE))
+    format!("`{name}`\n\n{}\n\n", fence(&text.join("\n"), "text", FILE))
 }
 
 #[cfg(test)]
@@ -272,14 +335,14 @@ mod tests {
     use super::*;
 
     /// Ranks test files of these names and contents.
-    fn names(files: &[(&str, &str)], words: &[String]) -> Vec<String> {
+    fn names(files: &[(&str, &str)], words: Vec<String>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("tests")).unwrap();
         for (name, content) in files {
             std::fs::write(folder.path().join("tests").join(name), content).unwrap();
         }
         let tree = Tree::open(folder.path()).unwrap();
-        let files = ranked(&tree, words).into_iter();
+        let files = ranked(&tree, words).0.into_iter();
         files.map(|(path, _)| path.to_string()).collect()
     }
 
@@ -301,7 +364,7 @@ mod tests {
             "tests/run.sh",
             "tests/a.txt",
         ];
-        assert_eq!(names(&files, &["parse_item".to_owned()]), expected);
+        assert_eq!(names(&files, vec!["parse_item".to_owned()]), expected);
     }
 
     #[test]
@@ -314,6 +377,20 @@ mod tests {
             ("d.c", "drive_road buffer"),
         ];
         let words = words_of("+buffer(length, reader)\n+drive_road");
-        assert_eq!(names(&files, &words)[0], "tests/d.c");
+        assert_eq!(names(&files, words)[0], "tests/d.c");
+    }
+
+    #[test]
+    fn of_a_long_file_the_lines_that_say_most_are_shown() {
+        let mut lines: Vec<String> = (1..=900).map(|at| format!("int line_{at};")).collect();
+        lines[600] = "check(drive_road());".to_owned();
+        let weights = vec![("drive_road".to_owned(), 9)];
+        let text = shown("tests/a.c", &lines.join("\n"), &weights);
+        assert!(text.contains("1: int line_1;\n"), "{text}");
+        assert!(text.contains("[... lines "), "{text}");
+        assert!(text.contains("601: check(drive_road());\n602: "), "{text}");
+        assert!(!text.contains("characters left out"), "{text}");
+        let short = shown("tests/a.c", "one\ntwo", &weights);
+        assert_eq!(short, "`tests/a.c`\n\n```text\n1: one\n2: two\n```\n\n");
     }
 }

@@ -144,9 +144,10 @@ fn shown_povs(baseline: &BaselineSummary) -> Vec<String> {
 pub fn regression_test(
     (plan, baseline): (&Plan, &BaselineSummary),
     crash: &str,
-    diff: &str,
+    attempt: &Attempt,
     tests: &TestFiles,
 ) -> String {
+    let answers = attempt.rungs.iter().flat_map(|rung| rung.answers.clone());
     render(
         "regression_test.md",
         context! {
@@ -155,7 +156,8 @@ pub fn regression_test(
             title => plan.title.clone(),
             note => plan.hints.note.clone(),
             povs => shown_povs(baseline),
-            diff,
+            diff => attempt.diff.clone(),
+            answers => answers.take(CHALLENGED).collect::<Vec<_>>(),
             command => tests.command.clone(),
             files => tests.text.clone(),
         },

@@ -152,7 +152,7 @@ fn challenge_and_regression_test_prompts() {
         "b.c:2-2\n2: y\n",
     );
     insta::assert_snapshot!(text);
-    let text = regression_test((&plan, &baseline), "crash", "diff", &tests);
+    let text = regression_test((&plan, &baseline), "crash", &attempt(), &tests);
     insta::assert_snapshot!(text);
 }
 
@@ -395,7 +395,7 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         objection(&attempt, PLANTED, &left(5, 12)),
         judge(Language::C, PLANTED, &[&attempt]),
         challenge((&plan, &baseline), PLANTED, (&attempt, &last), ""),
-        regression_test((&plan, &baseline), PLANTED, PLANTED, &TestFiles::default()),
+        regression_test((&plan, &baseline), PLANTED, &attempt, &TestFiles::default()),
     ] {
         assert_fenced(&text);
     }

@@ -230,12 +230,12 @@ impl<'a> Comparison<'a> {
         let [before, after] = one.answers();
         let shown = format!("--- without the patch\n{before}\n+++ with the patch\n{after}");
         let lead = format!(
-            "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
+            "The patched program behaves differently on an input that does not crash the unpatched program.\n{reason}"
         );
         let mut runs = [&one.before, &one.after].into_iter();
         let limited = runs.any(|run| matches!(run.ending, Ending::Limit(_)));
         self.rung(Some(false), reason)
-            .feedback(self.writer.log(&lead, &shown))
+            .feedback(lead)
             .log(shown)
             .doubts(vec![self.doubt(one)])
             .settled(!limited)

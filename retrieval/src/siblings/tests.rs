@@ -97,7 +97,9 @@ fn what_another_part_of_the_fix_repairs_is_none() {
     let both = siblings(&files, &format!("{FIX}{other}"));
     let found = ["lib/read.c:13-16 read_title", "src/read.c:13-16 read_title"];
     assert_eq!(told(&both), found);
-    assert_eq!(siblings(&files, FIX).len(), 3);
+    // A copy of the place hides what is less like it.
+    let one = siblings(&files, FIX);
+    assert_eq!(told(&one), ["lib/read.c:4-7 read_name"]);
 }
 
 #[test]
@@ -109,7 +111,7 @@ fn tests_and_other_languages_and_what_is_no_code_have_none() {
             shown("tests/other.c"),
             shown("Other.java")
         ),
-        (2, 0, 0)
+        (1, 0, 0)
     );
     for fix in [
         FIX.replace("src/read.c", "README"),

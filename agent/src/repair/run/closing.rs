@@ -117,10 +117,11 @@ impl Run {
         if files.text.is_empty() || files.command.is_empty() {
             return ClosingStage::Prove(None);
         }
-        let attempt = self.attempt(attempt);
-        let diff = attempt.map_or("", |attempt| attempt.diff.as_str());
+        let Some(attempt) = self.attempt(attempt) else {
+            return ClosingStage::Prove(None);
+        };
         let known = (&self.plan, &self.baseline);
-        let text = prompt::regression_test(known, self.crash_text(), diff, files);
+        let text = prompt::regression_test(known, self.crash_text(), attempt, files);
         ClosingStage::Ask(vec![Message::user(text)])
     }
 

@@ -343,7 +343,11 @@ mod tests {
             ("I ran \"tap -x a\" on it", false, "tap -x a"),
             ("run as \"./tap <poc_file>\"", false, "./tap <poc_file>"),
             ("Run ./tap -x $POC to see it.", false, "./tap -x $POC"),
-            ("With ../bin/tap in/a.bin, it dies", false, "../bin/tap in/a.bin"),
+            (
+                "With ../bin/tap in/a.bin, it dies",
+                false,
+                "../bin/tap in/a.bin",
+            ),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
             ("$ tap a.bin -c 'x; y'", true, "tap a.bin -c 'x; y'"),

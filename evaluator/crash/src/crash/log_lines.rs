@@ -94,7 +94,7 @@ pub(crate) fn visible(line: &str) -> Cow<'_, str> {
 
 /// Drops terminal control sequences: CSI with parameters up to a final byte in `@`..`~`, OSC with a
 /// text up to BEL or ESC, and those of one character.
-pub fn strip_colours(line: &str) -> Cow<'_, str> {
+pub(crate) fn strip_colours(line: &str) -> Cow<'_, str> {
     let sequence = regex!(r"(?s)\x1b(?:\[[^@-~]*[@-~]?|\][^\x07\x1b]*[\x07\x1b]?\\?|.)?");
     sequence.replace_all(line, "")
 }

@@ -78,6 +78,7 @@ static LOG: Pattern = Pattern::new(
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
         | (?:Operating\ system|GPU|Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Thread\ \d+\ \(crashed\)|r[a-z\d]{1,2}\ =\ 0x
+        | This\ frame\ has\ \d+\ object|\[\d+,\ \d+\)\ '|HINT:\ this\ may\ be|\(longjmp\ and\ C
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$

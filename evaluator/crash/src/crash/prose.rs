@@ -370,8 +370,8 @@ impl ReportInWords {
             let before = text.get(..version.start()).unwrap_or_default();
             let line = before.rsplit('\n').next().unwrap_or(before);
             let version = version.as_str();
-            let of_change = found.name("hash").or(found.name("whole")).is_some()
-                && OF_CHANGE.is_match(line);
+            let of_change =
+                found.name("hash").or(found.name("whole")).is_some() && OF_CHANGE.is_match(line);
             let is_other = of_change
                 || others.contains(&version)
                 || OF_SYSTEM.is_match(before)

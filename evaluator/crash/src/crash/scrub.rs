@@ -27,8 +27,9 @@ static NUMBERS: Pattern = Pattern::new(
     | ,\s?\(?tid=[0-9]+",
 );
 static HASH: Pattern = Pattern::new(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b");
-static TEMPORARY: Pattern =
-    Pattern::new(r#"(^|.)((?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+)"#);
+static TEMPORARY: Pattern = Pattern::new(
+    r#"(^|.)((?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+)"#,
+);
 static MUTEX: Pattern = Pattern::new(r"\bM[0-9]{3,}\b");
 
 /// Removes the parts of a sentence that differ from run to run.

@@ -95,7 +95,11 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
         .iter()
         .filter(|thread| thread.has(FrameOrigin::Project) || thread.has(FrameOrigin::Harness))
         .min_by_key(rank)
-        .or_else(|| threads.iter().find(|thread| thread.name == "main" || threads.len() == 1))
+        .or_else(|| {
+            threads
+                .iter()
+                .find(|thread| thread.name == "main" || threads.len() == 1)
+        })
 }
 
 /// Adds the stack of a thread to a draft.

@@ -178,7 +178,7 @@ impl Comparison<'_> {
     async fn challenged(&mut self, inputs: &[ComparedInput]) -> Result<Challenged> {
         let budget = self.each() * (inputs.len() as u32).max(1);
         let both = self.run_both(inputs, Capture::Outputs, budget).await?;
-        let sorted = self.sorted(inputs, &both.before).await?;
+        let sorted = self.sorted(inputs, &both).await?;
         self.count("challenges: variants", sorted.count(ChallengeKind::Variant));
         self.count("challenges: controls", sorted.count(ChallengeKind::Control));
         let counted = sorted.counted.keys().copied().collect();
@@ -240,17 +240,14 @@ impl Comparison<'_> {
     }
 
     /// Tells by running which inputs count, and as what.
-    async fn sorted(
-        &self,
-        inputs: &[ComparedInput],
-        before: &BTreeMap<usize, InputRun>,
-    ) -> Result<Sorted> {
+    async fn sorted(&self, inputs: &[ComparedInput], both: &BothRuns<'_>) -> Result<Sorted> {
         let mut sorted = Sorted::default();
         for (index, input) in inputs.iter().enumerate() {
-            let run = before.get(&index);
+            let run = both.before.get(&index);
             let fails = run.is_some_and(InputRun::is_failure);
-            let is_variant = fails && self.crashes_as_the_pov(&input.bytes).await?;
-            let what = if is_variant {
+            let after = both.after.get(&index);
+            let mended = after.is_some_and(|run| !run.is_failure());
+            let what = if fails && self.shows_the_defect(input, mended).await? {
                 sorted.counted.insert(index, ChallengeKind::Variant);
                 "makes the unpatched program crash as the PoV does".to_owned()
             } else if run.is_some_and(|run| !fails && run.ending.success()) {
@@ -270,6 +267,17 @@ impl Comparison<'_> {
             let _ = writeln!(sorted.log, "{} {what}", input.name);
         }
         Ok(sorted)
+    }
+
+    /// Tells whether the unpatched program has the PoV's crash on an input; or one of its kind at
+    /// another place, which the patch mends, since another defect would still be there.
+    async fn shows_the_defect(&self, input: &ComparedInput, mended: bool) -> Result<bool> {
+        let programs = &self.programs;
+        let Some(crash) = programs.replay(programs.old, &input.bytes).await?.crash else {
+            return Ok(false);
+        };
+        let of_kind = programs.crash().is_some_and(|pov| pov.kind == crash.kind);
+        Ok(programs.is_the_povs(&crash) || mended && of_kind)
     }
 
     /// The refutation by an input on which the patched program fails, once more and

@@ -366,8 +366,12 @@ fn shown_from(run: &InputRun, from: usize) -> String {
         0 => String::new(),
         bytes => format!("[{bytes} bytes that are alike]\n"),
     };
+    let more = match rest.len() - part.len() {
+        0 => String::new(),
+        bytes => format!("\n[{bytes} more bytes]\n"),
+    };
     format!(
-        "{}\n{left_out}{}",
+        "{}\n{left_out}{}{more}",
         run.ending,
         String::from_utf8_lossy(part)
     )

@@ -124,7 +124,7 @@ impl Comparison<'_> {
                 return Ok(Some(InputRun {
                     index: 0,
                     ending: replay.execution.ending,
-                    output: format!("(not by the patch itself, but by a trial of it in which `{}` is turned round) {said}", one.text).into_bytes(),
+                    output: format!("(not by the patch itself, but by a trial of it in which `{}` has the other outcome) {said}", one.text).into_bytes(),
                 }));
             }
         }
@@ -163,7 +163,7 @@ impl Comparison<'_> {
     fn doubt_condition(&mut self, one: &OneSided, after: &InputRun) -> Result<()> {
         let bytes = content(self.programs.pov)?;
         let what = format!(
-            "{}:{}: the repair rests on `{}`, which was the same in every run; with it turned round the PoV crashes as before. Can it be otherwise while the defect is there?",
+            "{}:{}: the repair rests on `{}`, which had one outcome in every run; with the other outcome the PoV crashes as before. Can an input that shows the defect have the other one?",
             one.path, one.operand.lines.0, one.text
         );
         let input = ComparedInput::new(InputKind::Derived, "the PoV".to_owned(), bytes);

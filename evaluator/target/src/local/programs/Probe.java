@@ -107,7 +107,11 @@ public final class Probe {
     static String show(Object found, int depth) {
         Object value = found instanceof PrimitiveValue primitive ? Expression.plain(primitive) : found;
         if (value == null) return "null";
-        if (value instanceof Character c) return (int) c + " " + constant(String.valueOf(c)).replace('"', '\'');
+        if (value instanceof Character c) {
+            String shown = constant(String.valueOf(c));
+            String inside = shown.substring(1, shown.length() - 1);
+            return (int) c + " '" + (c == '"' ? "\"" : c == '\'' ? "\\'" : inside) + "'";
+        }
         if (!(value instanceof Value)) return value.toString();
         if (value instanceof StringReference s) return constant(s.value());
         if (value instanceof ArrayReference array) return elements(array, depth);
