@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 8;
 /// Limit on how many different names are looked up.
 const NAMES: usize = 150;
+/// Weight of what a macro's value names, beside the macro's.
+const NESTED: f64 = 0.9;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
 
@@ -42,6 +44,13 @@ pub(super) fn named(
     }
     let mut found: Vec<Weighed> = found.into_values().collect();
     sort_scored(&mut found);
+    let first = found.iter().take(MOST);
+    let values: Vec<Vec<Weighed>> = first
+        .map(|(weight, symbol)| values_of(engine, symbol, *weight))
+        .collect::<Result<_>>()?;
+    let values = values.into_iter().flatten();
+    found.extend(values.filter(|(_, symbol)| !is_shown(snippets, symbol)));
+    sort_scored(&mut found);
     let names: BTreeSet<&str> = names.keys().map(String::as_str).collect();
     let mut cards = Vec::new();
     let mut used = 0;
@@ -59,6 +68,23 @@ pub(super) fn named(
         }
     }
     Ok(cards)
+}
+
+/// Returns the macros of one line that a macro's own value names: without them it says no number.
+fn values_of(engine: &Engine, symbol: &Symbol, weight: f64) -> Result<Vec<Weighed>> {
+    let (SymbolKind::Macro, Ok(text)) = (symbol.kind, engine.text(&symbol.path)) else {
+        return Ok(Vec::new());
+    };
+    let lines: Vec<u32> = (symbol.start_line..=symbol.end_line).collect();
+    let mut values = Vec::new();
+    for name in identifiers_at(&text, &lines) {
+        let value = engine.meant(&name, &symbol.path)?;
+        let is_value = |one: &Symbol| {
+            one.kind == SymbolKind::Macro && one.start_line == one.end_line && one.id != symbol.id
+        };
+        values.extend(value.filter(is_value).map(|one| (weight * NESTED, one)));
+    }
+    Ok(values)
 }
 
 /// Returns whether one definition is the other said again: a struct and the typedef

@@ -233,3 +233,24 @@ fn users_come_as_the_intent_wants_them() {
         assert_eq!(users(text), expected, "{text}");
     }
 }
+
+#[test]
+fn what_the_value_of_a_macro_names_has_a_card_too() {
+    let (_folder, engine) = tree_of(&[
+        (
+            "src/name.c",
+            "#include \"limits.h\"\nint copy_name(char *name, int n)\n{\n    char text[MOST_TEXT];\n    return n < MOST_TEXT;\n}\n",
+        ),
+        (
+            "src/limits.h",
+            "#define MOST_NAME 64\n#define MOST_TEXT (MOST_NAME * 2 + 6)\n",
+        ),
+    ]);
+    let context = context(&engine, "fix the bug in copy_name", 0);
+    let names: Vec<&str> = context
+        .definitions
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(names, ["MOST_TEXT", "MOST_NAME"]);
+}
