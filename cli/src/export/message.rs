@@ -63,7 +63,7 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
     let report = exported.report;
     let named = report.crash.as_ref().and_then(|crash| {
         let function = crash.function.as_ref()?;
-        let file = changed_file(exported.attempt).or(crash.file.as_deref())?;
+        let file = changed_file(exported.attempt).or(crash.file.clone())?;
         let name = file.rsplit('/').next()?;
         let stem = name.split('.').next().filter(|stem| !stem.is_empty())?;
         // Java's names bear their packages, which the file tells.
@@ -91,10 +91,14 @@ fn simple_name(method: &str) -> String {
     named.join(".")
 }
 
-/// The first file that a patch changes.
-fn changed_file(attempt: &AttemptReport) -> Option<&str> {
-    let mut lines = attempt.diff.lines();
-    lines.find_map(|line| line.strip_prefix("+++ b/"))
+/// Returns the file of which a patch changes the most lines.
+fn changed_file(attempt: &AttemptReport) -> Option<String> {
+    let files = FileDiff::read(&attempt.diff)?.into_iter().rev();
+    let changed = |file: &FileDiff| {
+        let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+        lines.filter(|line| line.side != Side::Both).count()
+    };
+    files.max_by_key(changed)?.new
 }
 
 /// Returns what the templates of a candidate read.

@@ -28,12 +28,15 @@ import java.util.Optional;
 /**
  * Hands a file to a method of a library, and prints what comes back: java Launcher CLASS METHOD FILE. The file goes to the method
  * or to what makes its object, as text, bytes, stream, reader, path or file, whichever it takes; what else they want is made as
- * plainly as it can be. What the library refuses by an exception of its own is an answer, too; every other one ends the program.
+ * plainly as it can be. What the library refuses by an exception of its own is told, with an exit status of its own; every other
+ * one ends the program.
  */
 public final class Launcher {
     /** A library that takes files or streams may take a string as the name of a file. */
     private static final List<Class<?>> KINDS = List.of(byte[].class, InputStream.class, Reader.class, Path.class, File.class,
             String.class, CharSequence.class);
+    /** The exit status where the library refuses a file by an exception of its own. */
+    private static final int REFUSED = 3;
     /** Objects that are made for the making of others. */
     private static final int DEEPEST = 3;
     /** Objects that are told of, and members of a collection. */
@@ -309,6 +312,7 @@ public final class Launcher {
                 throw thrown;
             }
             System.out.println("refused: " + thrown);
+            System.exit(REFUSED);
         }
     }
 

@@ -142,7 +142,19 @@ impl Bench {
                 }
                 None => replay.outcome == Outcome::Hung && !reported.is_hang(),
             };
-            let other = other.then(|| format!("another crash, not the reported one: {crash}"));
+            // Without symbols no function is known by which they could be compared.
+            let placed = |stack: &patchwright_crash::Stack| {
+                stack.frames.iter().any(|frame| frame.line.is_some())
+            };
+            let stripped = replay.crash.as_ref().is_some_and(|crash| {
+                crash.kind == reported.kind && !crash.stacks.iter().any(placed)
+            });
+            let why = if stripped {
+                "the program has no symbols (is it linked with -s or built without -g?), so this may be the reported crash or another"
+            } else {
+                "another crash, not the reported one"
+            };
+            let other = other.then(|| format!("{why}: {crash}"));
             return Ok(other.map_or(Seen::Crash(crash), Seen::Nothing));
         }
         let Some(why) = self.is_usual(pov, replay).await else {

@@ -9,6 +9,8 @@ use patchwright_target::runner::{Pov, content};
 /// Reason why a doubt about what the program answers where it erred before holds nothing back.
 pub(crate) const TOLD: &str =
     "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
+/// Share of the longer one, as a fraction of one, from which on an input is a change of another.
+const SHARED: usize = 4;
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
@@ -28,12 +30,16 @@ pub(crate) fn changed_at(from: &[u8], to: &[u8]) -> usize {
     pairs.take_while(|(old, new)| old == new).count()
 }
 
-/// Describes the change of one input that gives another.
+/// Describes the change of one input that gives another; nothing where they share little.
 fn change(from: &[u8], to: &[u8]) -> String {
     let head = changed_at(from, to);
     let rest = from.len().min(to.len()) - head;
     let pairs = from.iter().rev().zip(to.iter().rev()).take(rest);
     let tail = pairs.take_while(|(old, new)| old == new).count();
+    let longest = from.len().max(to.len());
+    if longest > CHANGED && (head + tail) * SHARED < longest {
+        return String::new();
+    }
     let middle = |bytes: &[u8]| {
         let part = bytes.get(head..bytes.len() - tail).unwrap_or_default();
         let shown = part.get(..CHANGED.min(part.len())).unwrap_or_default();
