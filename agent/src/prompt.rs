@@ -242,13 +242,10 @@ fn shown(differences: &[Difference<'_>]) -> Vec<String> {
         let diverges = input.diverges.as_ref();
         let diverges =
             diverges.map(|value| format!("The first value that differs inside: {value}\n"));
-        let compared = match input.change.as_str() {
-            "" => String::new(),
-            change => format!(" (compared with the PoV: {change})"),
-        };
         format!(
-            "{}\nThe input{compared}:\n{}\n\nWithout the patch: {}\n\nWith the patch: {}\n{}",
+            "{}\nThe input (compared with the PoV: {}):\n{}\n\nWithout the patch: {}\n\nWith the patch: {}\n{}",
             doubt.what,
+            input.change,
             input.text.trim_end(),
             input.before.trim_end(),
             input.after.trim_end(),

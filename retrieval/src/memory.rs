@@ -244,7 +244,7 @@ impl Memory {
                     continue;
                 }
                 // A word for a hole of few lines is as long as they are.
-                let hole = seen.drain(..).collect::<Vec<_>>();
+                let hole = std::mem::take(&mut seen);
                 let within = fresh.last().is_some_and(|piece| {
                     hole.len() <= HOLE && piece.end_line() + 1 == number - hole.len() as u32
                 });

@@ -142,19 +142,8 @@ impl Bench {
                 }
                 None => replay.outcome == Outcome::Hung && !reported.is_hang(),
             };
-            // Without symbols no function is known by which they could be compared.
-            let placed = |stack: &patchwright_crash::Stack| {
-                stack.frames.iter().any(|frame| frame.line.is_some())
-            };
-            let stripped = replay.crash.as_ref().is_some_and(|crash| {
-                crash.kind == reported.kind && !crash.stacks.iter().any(placed)
-            });
-            let why = if stripped {
-                "the program has no symbols (is it linked with -s or built without -g?), so this may be the reported crash or another"
-            } else {
-                "another crash, not the reported one"
-            };
-            let other = other.then(|| format!("{why}: {crash}"));
+            let seen = replay.crash.as_ref();
+            let other = other.then(|| format!("{}: {crash}", why_another(seen, reported)));
             return Ok(other.map_or(Seen::Crash(crash), Seen::Nothing));
         }
         let Some(why) = self.is_usual(pov, replay).await else {
@@ -255,6 +244,20 @@ fn lacks_class(crash: &CrashReport) -> bool {
     let kinds = ["ClassNotFoundException", "NoClassDefFoundError"];
     let kind = crash.kind.rsplit('.').next().unwrap_or_default();
     kinds.contains(&kind) && !crash.summary.contains("Could not initialize class")
+}
+
+/// Says why a crash is not the reported one: without lines of a program it may be.
+fn why_another(seen: Option<&CrashReport>, reported: &CrashReport) -> &'static str {
+    let has_lines = |crash: &CrashReport| {
+        let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
+        frames.any(|frame| frame.line.is_some())
+    };
+    match seen {
+        Some(crash) if crash.kind == reported.kind && !has_lines(crash) => {
+            "the program has no symbols (linked with -s, or built without -g?), so this may be the reported crash or another"
+        }
+        _ => "another crash, not the reported one",
+    }
 }
 
 pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
@@ -387,6 +390,25 @@ mod tests {
         let seen = told("t.c:3:30", stack);
         assert!(!differs(&told("t.c:3:25", ""), &seen));
         assert!(differs(&told("t.c:6:25", ""), &seen));
+    }
+
+    #[test]
+    fn a_program_without_symbols_is_told_as_that() {
+        let report = |frame: &str| {
+            let head =
+                "==1==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x1 at pc 0x2";
+            read_leading(&format!(
+                "{head}\nWRITE of size 9 at 0x1 thread T0\n    #0 0x55d1 {frame}\n"
+            ))
+            .unwrap()
+        };
+        let (placed, bare) = (
+            report("in look /tree/t.c:3:30"),
+            report(" (/out/tap+0x1234)"),
+        );
+        assert!(super::why_another(Some(&bare), &placed).contains("no symbols"));
+        assert!(super::why_another(Some(&placed), &placed).starts_with("another crash"));
+        assert!(super::why_another(None, &placed).starts_with("another crash"));
     }
 
     #[test]

@@ -259,10 +259,9 @@ mod tests {
             let mut command = std::process::Command::new(program);
             let ran = command.args(words).current_dir(folder.path()).output();
             let ran = ran.unwrap();
-            assert!(ran.status.success(), "{ran:?}");
-            String::from_utf8(ran.stdout).unwrap()
+            (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
         };
-        let page = "import java.util.*;\npublic class Page {\n  Page parent; List<Page> parts = new ArrayList<>(); String text;\n  public static Page parse(String text) { Page page = new Page(); page.text = text.trim();\n    if (text.contains(\" \")) for (String word : text.trim().split(\" \")) { Page part = parse(word); part.parent = page; page.parts.add(part); }\n    return page; }\n  public Page getParent() { return parent; }\n  public List<Page> getParts() { return parts; }\n  public String getText() { return text; }\n  public Set<Page> getSet() { return new HashSet<>(parts); }\n  public int[] getSizes() { return new int[] {text.length()}; }\n  public int getNone() { throw new IllegalStateException(\"at \" + hashCode()); }\n  public int take() { throw new Error(); }\n  public String toString() { return \"Page{}\"; }\n}\n";
+        let page = "import java.util.*;\npublic class Page {\n  public static Page open(String text) { throw new IllegalArgumentException(\"no page\"); }\n  Page parent; List<Page> parts = new ArrayList<>(); String text;\n  public static Page parse(String text) { Page page = new Page(); page.text = text.trim();\n    if (text.contains(\" \")) for (String word : text.trim().split(\" \")) { Page part = parse(word); part.parent = page; page.parts.add(part); }\n    return page; }\n  public Page getParent() { return parent; }\n  public List<Page> getParts() { return parts; }\n  public String getText() { return text; }\n  public Set<Page> getSet() { return new HashSet<>(parts); }\n  public int[] getSizes() { return new int[] {text.length()}; }\n  public int getNone() { throw new IllegalStateException(\"at \" + hashCode()); }\n  public int take() { throw new Error(); }\n  public String toString() { return \"Page{}\"; }\n}\n";
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write("Page.java", page);
@@ -275,9 +274,10 @@ mod tests {
              #1 Page {none} getParent=#0 getParts=0[] getSet=0[] getSizes=[1] getText=a\n\
              #2 Page {none} getParent=#0 getParts=0[] getSet=0[] getSizes=[1] getText=b\n"
         );
-        assert_eq!(
-            run("java", &["Launcher", "Page", "parse", "input"]),
-            expected
-        );
+        let parse = ["Launcher", "Page", "parse", "input"];
+        assert_eq!(run("java", &parse), (Some(0), expected));
+        let refused = "refused: java.lang.IllegalArgumentException: no page\n".to_owned();
+        let open = ["Launcher", "Page", "open", "input"];
+        assert_eq!(run("java", &open), (Some(3), refused));
     }
 }

@@ -9,8 +9,6 @@ use patchwright_target::runner::{Pov, content};
 /// Reason why a doubt about what the program answers where it erred before holds nothing back.
 pub(crate) const TOLD: &str =
     "told for whoever reads the patch: every repair answers anew there, so it holds nothing back";
-/// Share of the longer one, as a fraction of one, from which on an input is a change of another.
-const SHARED: usize = 4;
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
@@ -30,16 +28,12 @@ pub(crate) fn changed_at(from: &[u8], to: &[u8]) -> usize {
     pairs.take_while(|(old, new)| old == new).count()
 }
 
-/// Describes the change of one input that gives another; nothing where they share little.
+/// Describes the change of one input that gives another.
 fn change(from: &[u8], to: &[u8]) -> String {
     let head = changed_at(from, to);
     let rest = from.len().min(to.len()) - head;
     let pairs = from.iter().rev().zip(to.iter().rev()).take(rest);
     let tail = pairs.take_while(|(old, new)| old == new).count();
-    let longest = from.len().max(to.len());
-    if longest > CHANGED && (head + tail) * SHARED < longest {
-        return String::new();
-    }
     let middle = |bytes: &[u8]| {
         let part = bytes.get(head..bytes.len() - tail).unwrap_or_default();
         let shown = part.get(..CHANGED.min(part.len())).unwrap_or_default();
@@ -51,7 +45,7 @@ fn change(from: &[u8], to: &[u8]) -> String {
         ((0, _), (0, _)) => "it is the PoV itself".to_owned(),
         ((0, _), (count, new)) => format!("{} {new} inserted at offset {head}", bytes(count)),
         ((count, old), (0, _)) => format!("{} {old} removed at offset {head}", bytes(count)),
-        ((removed, _), (added, _)) if removed.min(added) > CHANGED && head + tail < added => {
+        ((removed, _), (added, _)) if removed.max(added) > CHANGED && head + tail < added => {
             "it has little in common with the PoV".to_owned()
         }
         ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
@@ -76,7 +70,9 @@ mod tests {
         }
         let long = change(b"", &[b'a'; 100]);
         assert!(long.contains("100 bytes") && long.contains(".."), "{long}");
-        let other = change(&[b'a'; 100], &[b'b'; 100]);
-        assert_eq!(other, "it has little in common with the PoV");
+        for from in [[b'a'; 100].as_slice(), b"\"\\"] {
+            let other = change(from, &[b'b'; 100]);
+            assert_eq!(other, "it has little in common with the PoV");
+        }
     }
 }

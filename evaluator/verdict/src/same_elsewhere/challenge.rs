@@ -1,8 +1,9 @@
 //! Challenges: inputs that somebody wrote against a patch, a model say.
 //!
 //! What an input is worth is shown by running it, never by what its author says of
-//! it. One on which the unpatched program crashes as on the PoV is a *variant*: a
-//! patched program that still fails on it is refuted. One that the unpatched program
+//! it. One on which the unpatched program crashes as on the PoV, or with an error of its
+//! kind at another place that the patch mends, is a *variant*: a patched program that
+//! still fails on it is refuted. One that the unpatched program
 //! accepts is a *control*: a patched program that fails on it is refuted; one that
 //! behaves differently is treated as on any derived input, by experiment and else by
 //! a doubt, because the old program may be wrong there in silence. One on which both
@@ -371,5 +372,38 @@ impl Comparison<'_> {
             let _ = writeln!(log, "{doubt}");
         }
         self.rung(holds, told).log(log)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ChallengeInput;
+    use crate::same_elsewhere::tests::{attempt_with, one_file};
+    use patchwright_target::runner::Target;
+    use patchwright_target::test_support::{open, task};
+    use std::fs;
+
+    const READERS: &str = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((noinline)) int low(const unsigned char *b, long n) { return b[n]; }\n__attribute__((noinline)) int high(const unsigned char *b, long n) { return b[n + 1]; }\nint record(const unsigned char *b, long n) {\n  if (n < 1) return -1;\n  if (b[0] == 0) printf(\"%d\\n\", low(b, n));\n  if (b[0] == 1) printf(\"%d\\n\", high(b, n));\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+    #[tokio::test]
+    async fn a_crash_of_the_povs_kind_elsewhere_counts_where_the_patch_mends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = task(folder.path());
+        one_file(&task, READERS);
+        fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        let inputs = [ChallengeInput {
+            name: "challenge 1".to_owned(),
+            bytes: vec![1],
+        }];
+        for (refuses, variants) in [("b[0] < 2", 1), ("b[0] == 0", 0)] {
+            let text = READERS.replace("n < 1", &format!("n < 1 || {refuses}"));
+            let attempt = attempt_with(text, (6, 6));
+            let told = super::challenge(&target, &baseline, &attempt, &inputs);
+            let result = told.await.unwrap().result;
+            let counted = result.counts["challenges: variants"];
+            assert_eq!(counted, variants, "{refuses}: {result:#?}");
+        }
     }
 }
