@@ -9,7 +9,6 @@ use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use patchwright_agent::report::AttemptReport;
 use patchwright_agent::template::Error;
 use patchwright_source::{DiffHunk, FileDiff, Side, visible_line};
 use serde::Serialize;
@@ -63,7 +62,7 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
     let report = exported.report;
     let named = report.crash.as_ref().and_then(|crash| {
         let function = crash.function.as_ref()?;
-        let file = changed_file(exported.attempt).or(crash.file.clone())?;
+        let file = changed_file(&exported.attempt.diff).or(crash.file.clone())?;
         let name = file.rsplit('/').next()?;
         let stem = name.split('.').next().filter(|stem| !stem.is_empty())?;
         // Java's names bear their packages, which the file tells.
@@ -92,8 +91,8 @@ fn simple_name(method: &str) -> String {
 }
 
 /// Returns the file of which a patch changes the most lines.
-fn changed_file(attempt: &AttemptReport) -> Option<String> {
-    let files = FileDiff::read(&attempt.diff)?.into_iter().rev();
+fn changed_file(diff: &str) -> Option<String> {
+    let files = FileDiff::read(diff)?.into_iter().rev();
     let changed = |file: &FileDiff| {
         let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
         lines.filter(|line| line.side != Side::Both).count()
@@ -259,7 +258,13 @@ fn quoted_printable(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::changes;
+    use super::{changed_file, changes};
+
+    #[test]
+    fn the_file_that_changes_most_gives_a_subject_its_name() {
+        let diff = "--- a/a.h\n+++ b/a.h\n@@ -1 +1 @@\n-a\n+b\n--- a/a.c\n+++ b/a.c\n@@ -3 +3,2 @@\n-x\n+y\n+z\n--- a/b.c\n+++ b/b.c\n@@ -3 +3,2 @@\n-x\n+y\n+z\n";
+        assert_eq!(changed_file(diff).as_deref(), Some("a.c"));
+    }
 
     #[test]
     fn hunks_are_replacements_of_lines() {
