@@ -99,7 +99,7 @@ impl Memory {
     }
 
     /// The text of a context, without what the conversation was told before:
-    /// new lines are shown, the others referred to. What is rendered counts as
+    /// new lines are shown, snippets without any left out. What is rendered counts as
     /// shown.
     pub fn render_context(&mut self, round: u32, context: &Context) -> String {
         let mut fresh = context.clone();
@@ -129,6 +129,10 @@ impl Memory {
     fn left_of(&self, round: u32, snippet: &Snippet) -> Option<(Vec<Piece>, String)> {
         let (pieces, before) = self.fresh(snippet);
         let before = when(before?, round);
+        let left: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
+        if left == snippet.line_count() {
+            return None;
+        }
         if pieces.is_empty() {
             return Some((pieces, before));
         }

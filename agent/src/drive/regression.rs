@@ -20,8 +20,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Names of test files that are listed, and files that are shown: those that say most of what
-/// the patch and the crash say, then as many of which that is most for their length.
+/// Names of test files that are listed, and files that are shown: half of them say most of what the
+/// patch and the crash say, the other half say most of it for their length.
 const LISTED: usize = 80;
 /// See [`LISTED`].
 const SHOWN: usize = 4;
@@ -29,6 +29,8 @@ const SHOWN: usize = 4;
 const HEAD: usize = 12;
 /// See [`HEAD`].
 const AROUND: usize = 15;
+/// Lines that are tried.
+const TRIED: usize = 200;
 /// Characters of one file that are shown.
 const FILE: usize = 6_000;
 /// The largest test file that is read, in bytes.
@@ -39,7 +41,7 @@ const POV: usize = 64 << 10;
 const LINE: usize = 76;
 
 impl Drive {
-    /// The tests of the project: those nearest to the patch in full, the others by name.
+    /// The tests of the project: those nearest to the patch with their code, the others by name.
     pub(super) async fn test_files(
         &self,
         id: StepId,
@@ -80,12 +82,8 @@ impl Drive {
             for (name, content) in scripts.iter().filter_map(TaskFile::text) {
                 text.push_str(&shown(&name, content, &weights));
             }
-            for path in self.parts.tree.files() {
-                let named = command.contains(&format!("/{path}")) && !path.is_test();
-                if let Some(script) = named.then(|| self.parts.tree.read(&path).ok()).flatten() {
-                    let script = String::from_utf8_lossy(script.bytes());
-                    text.push_str(&shown(path.as_str(), &script, &weights));
-                }
+            for (path, content) in scripts_of(&self.parts.tree, &command) {
+                text.push_str(&shown(path.as_str(), &content, &weights));
             }
         }
         Ok(Outcome::TestFiles(TestFiles { command, text }))
@@ -249,6 +247,24 @@ fn words_of(diff: &str) -> Vec<String> {
     words
 }
 
+/// Reads the scripts of the tree that a test command runs.
+fn scripts_of(tree: &Tree, command: &str) -> Vec<(TreePath, String)> {
+    let words = command.split(|one: char| one.is_whitespace() || "\"';&|()".contains(one));
+    let paths = words.filter_map(|word| {
+        let word = word
+            .trim_start_matches("$TREE")
+            .trim_start_matches("${TREE}");
+        TreePath::new(word.trim_start_matches("./").trim_start_matches('/')).ok()
+    });
+    let scripts = paths.filter(|path| !path.is_test() && !path.is_build_file());
+    let read = scripts.filter_map(|path| {
+        let bytes = tree.bytes_up_to(&path, LARGEST).ok()?;
+        let text = String::from_utf8(bytes).ok().filter(|text| is_text(text))?;
+        Some((path, text))
+    });
+    read.take(SHOWN / 2).collect()
+}
+
 /// Words with their weights.
 type Weights = Vec<(String, u64)>;
 
@@ -307,13 +323,14 @@ fn shown(name: &str, content: &str, weights: &Weights) -> String {
             .zip(0..)
             .collect();
         telling.sort_by_key(|(said, at)| (Reverse(*said), *at));
-        for (_, at) in telling {
-            let around = at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1);
-            let wider: BTreeSet<usize> = kept.iter().copied().chain(around).collect();
+        for (_, at) in telling.into_iter().take(TRIED) {
             // The words for what is left out need room too.
-            if size(&wider) > FILE * 9 / 10 {
-                break;
-            }
+            let fitting = [AROUND, AROUND / 3, 0].into_iter().find_map(|reach| {
+                let around = at.saturating_sub(reach)..lines.len().min(at + reach + 1);
+                let wider: BTreeSet<usize> = kept.iter().copied().chain(around).collect();
+                (size(&wider) <= FILE * 9 / 10).then_some(wider)
+            });
+            let Some(wider) = fitting else { continue };
             kept = wider;
         }
     }
@@ -381,6 +398,23 @@ mod tests {
     }
 
     #[test]
+    fn scripts_of_the_tree_that_the_command_runs_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("util")).unwrap();
+        for (name, content) in [("util/run.py", "run()\n"), ("tool", "x"), ("config", "y")] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let command = r#"./configure && python3 "$TREE"/util/run.py --with a/b/tool"#;
+        let found = scripts_of(&tree, command);
+        let found: Vec<_> = found
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        assert_eq!(found, [("util/run.py", "run()\n")]);
+    }
+
+    #[test]
     fn of_a_long_file_the_lines_that_say_most_are_shown() {
         let mut lines: Vec<String> = (1..=900).map(|at| format!("int line_{at};")).collect();
         lines[600] = "check(drive_road());".to_owned();
@@ -390,6 +424,12 @@ mod tests {
         assert!(text.contains("[... lines "), "{text}");
         assert!(text.contains("601: check(drive_road());\n602: "), "{text}");
         assert!(!text.contains("characters left out"), "{text}");
+        let wide: Vec<String> = lines
+            .iter()
+            .map(|line| line.clone() + &"x".repeat(180))
+            .collect();
+        let text = shown("tests/a.c", &wide.join("\n"), &weights);
+        assert!(text.contains("601: check(drive_road());"), "{text}");
         let short = shown("tests/a.c", "one\ntwo", &weights);
         assert_eq!(short, "`tests/a.c`\n\n```text\n1: one\n2: two\n```\n\n");
     }

@@ -1,6 +1,8 @@
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.InputStream;
+import java.io.PrintStream;
 import java.io.Reader;
 import java.io.StringReader;
 import java.lang.reflect.Array;
@@ -107,6 +109,7 @@ public final class Launcher {
         } else if (type == Charset.class) {
             return StandardCharsets.UTF_8;
         } else if (type == String.class || type == CharSequence.class) {
+            // The name of a charset is asked for in this way, too, and no other word is one.
             return StandardCharsets.UTF_8.name();
         }
         for (Object empty : List.of(new ArrayList<>(), new HashMap<>(), new HashSet<>(), Optional.empty())) {
@@ -297,6 +300,9 @@ public final class Launcher {
     /** Calls a method on an object that this maker makes of the file; without one the method itself takes the file. */
     private void call(Executable method, Executable maker) throws Throwable {
         Executable throwing = maker;
+        PrintStream errors = System.err;
+        ByteArrayOutputStream told = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(told, true));
         try {
             Object object = null;
             if (maker != null) {
@@ -311,8 +317,14 @@ public final class Launcher {
             if (throwing == null || !isAnswer(throwing, thrown)) {
                 throw thrown;
             }
+            // What the library wrote of what it refuses is no report of a crash.
+            told.reset();
             System.out.println("refused: " + thrown);
             System.exit(REFUSED);
+        } finally {
+            System.setErr(errors);
+            errors.write(told.toByteArray());
+            errors.flush();
         }
     }
 

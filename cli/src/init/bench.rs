@@ -5,8 +5,8 @@ use crate::crash_text::placed;
 use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
 use patchwright_crash::test_report::Status;
-use patchwright_crash::{CrashReport, Tool};
-use patchwright_source::Tree;
+use patchwright_crash::{CrashReport, Frame, FrameOrigin, Tool};
+use patchwright_source::{Tree, UNKNOWN_FUNCTION};
 use patchwright_target::runner::measure;
 use patchwright_target::{Build, Outcome, Pov, Replay, Target, TargetError, TestRun};
 use std::fmt;
@@ -246,15 +246,17 @@ fn lacks_class(crash: &CrashReport) -> bool {
     kinds.contains(&kind) && !crash.summary.contains("Could not initialize class")
 }
 
-/// Says why a crash is not the reported one: without lines of a program it may be.
+/// Says why a crash is not the reported one; where no function of the program is known, it may be.
 fn why_another(seen: Option<&CrashReport>, reported: &CrashReport) -> &'static str {
-    let has_lines = |crash: &CrashReport| {
+    let is_named = |crash: &CrashReport| {
         let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
-        frames.any(|frame| frame.line.is_some())
+        let own = |frame: &Frame| FrameOrigin::of(frame) != FrameOrigin::Runtime;
+        crash.stacks.is_empty()
+            || frames.any(|frame| frame.function != UNKNOWN_FUNCTION && own(frame))
     };
     match seen {
-        Some(crash) if crash.kind == reported.kind && !has_lines(crash) => {
-            "the program has no symbols (linked with -s, or built without -g?), so this may be the reported crash or another"
+        Some(crash) if crash.kind == reported.kind && !is_named(crash) => {
+            "the program has no symbols (is it linked with -s?), so this may be the reported crash or another"
         }
         _ => "another crash, not the reported one",
     }

@@ -77,13 +77,22 @@ pub fn of_tests(run: &TestRun) -> Option<String> {
 
 /// Names the modules that Maven leaves out because they need one whose tests fail.
 fn not_tested(log: &str) -> Option<String> {
+    // A module that does not compile takes others with it too.
+    if !log.contains("There are test failures") {
+        return None;
+    }
     let skipped = regex!(r"(?m)^\[INFO\] (\S.*?) \.{2,} SKIPPED").captures_iter(log);
     let names: Vec<&str> = skipped.map(|found| found.extract::<1>().1[0]).collect();
+    let (first, more) = names.split_at(names.len().min(3));
+    let more = match more.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
     (!names.is_empty()).then(|| {
         format!(
-            "Maven did not test what needs the module that fails ({}): \
+            "Maven did not test what needs the module that fails ({}{more}): \
              -Dmaven.test.failure.ignore=true in the test command tests all",
-            names.join(", ")
+            first.join(", ")
         )
     })
 }

@@ -18,6 +18,8 @@ const MOST: usize = 8;
 const NAMES: usize = 150;
 /// Weight of what a macro's value names, beside the macro's.
 const NESTED: f64 = 0.9;
+/// Limit on how many of them are looked up.
+const VALUES: usize = 4;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
 
@@ -70,18 +72,18 @@ pub(super) fn named(
     Ok(cards)
 }
 
-/// Returns the macros of one line that a macro's own value names: without them it says no number.
+/// Returns the macros of one line that the value of such a macro names: without them it says no
+/// number.
 fn values_of(engine: &Engine, symbol: &Symbol, weight: f64) -> Result<Vec<Weighed>> {
-    let (SymbolKind::Macro, Ok(text)) = (symbol.kind, engine.text(&symbol.path)) else {
+    let is_value = |one: &Symbol| one.kind == SymbolKind::Macro && one.start_line == one.end_line;
+    let text = engine.text(&symbol.path).ok().filter(|_| is_value(symbol));
+    let Some(text) = text else {
         return Ok(Vec::new());
     };
-    let lines: Vec<u32> = (symbol.start_line..=symbol.end_line).collect();
+    let names = identifiers_at(&text, &[symbol.start_line]).into_iter();
     let mut values = Vec::new();
-    for name in identifiers_at(&text, &lines) {
+    for name in names.filter(|name| *name != symbol.name).take(VALUES) {
         let value = engine.meant(&name, &symbol.path)?;
-        let is_value = |one: &Symbol| {
-            one.kind == SymbolKind::Macro && one.start_line == one.end_line && one.id != symbol.id
-        };
         values.extend(value.filter(is_value).map(|one| (weight * NESTED, one)));
     }
     Ok(values)

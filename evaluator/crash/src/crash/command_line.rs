@@ -95,7 +95,9 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
         let mut commands: Vec<CommandLine> = quoted(line, regex!("`|'''")).collect();
         let found = IN_SENTENCE.captures(line).filter(|_| commands.is_empty());
         let within = found.and_then(|found| plain(found.extract::<1>().1[0]));
-        commands.extend(within);
+        // Paths stand side by side in sentences too; these stand for an input.
+        let marks = |word: &String| word.starts_with(['-', '$', '@', '<']);
+        commands.extend(within.filter(|command| command.arguments.iter().any(marks)));
         // Messages stand in such marks too; behind a program stands an option, or it has a folder.
         let told = |command: &CommandLine| {
             let first = command.arguments.first();
@@ -130,8 +132,7 @@ pub(super) fn read_block(text: &str) -> Vec<CommandLine> {
         let alone = built && found.is_empty() && regex!(r"^\s*\./[\w./+-]+\s*$").is_match(line);
         commands.extend(alone.then(|| read(line)).flatten());
         commands.extend(found);
-        let first = line.split_whitespace().next().unwrap_or_default();
-        built |= phrases::has("programs that prepare", first.trim_start_matches("./"));
+        built |= regex!(r"^\s*(?:\$ )?(?:make|ninja|cmake --build|meson compile|(?:g?cc|clang|[cg]\+\+)[\w.+-]*)(?:\s|$)").is_match(line);
     }
     commands
 }
@@ -344,9 +345,9 @@ mod tests {
             ("run as \"./tap <poc_file>\"", false, "./tap <poc_file>"),
             ("Run ./tap -x $POC to see it.", false, "./tap -x $POC"),
             (
-                "With ../bin/tap in/a.bin, it dies",
+                "With ../bin/tap -q in/a.bin, it dies",
                 false,
-                "../bin/tap in/a.bin",
+                "../bin/tap -q in/a.bin",
             ),
             ("$ strace -f -o trace tap a.bin", true, "tap a.bin"),
             ("$./tap -x poc.bin", true, "./tap -x poc.bin"),
@@ -433,6 +434,9 @@ mod tests {
         for (line, is_code) in [
             ("the program reads a.pdf and dies", false),
             ("see ./src for it, or ~/tap", false),
+            ("it is in ./src/tap.c and/or ./src/lex.c", false),
+            ("as in ./src/tap.c e.g. when it ends", false),
+            ("Copy ./conf/tap.conf /etc/tap.conf before", false),
             ("processing a.pdf", true),
             ("x = read(a.b);", true),
             ("if (len - pos > 3) {", true),

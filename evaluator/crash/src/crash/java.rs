@@ -317,13 +317,18 @@ impl Trace {
     }
 }
 
-/// Returns the class of the exception that ends a chain of causes; where its trace is not there,
-/// that with which the message of the one around it ends.
+/// Returns the class with which the message of an exception ends that only wraps another: its
+/// trace may not be there. An input may choose this text, so it identifies no crash.
+pub(super) fn told_cause(stacks: &[Stack]) -> Option<&str> {
+    let wrapper = regex!(
+        r"^java\.lang\.RuntimeException: .*: ((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))(?:: .*)?$"
+    );
+    group_of(wrapper, stacks.first()?.title.as_deref()?)
+}
+
+/// Returns the class of the exception that ends a chain of causes.
 pub(crate) fn root_cause(stacks: &[Stack]) -> Option<&str> {
-    let Some(last) = stacks.iter().rfind(|stack| stack.role == Role::Cause) else {
-        let told = regex!(r": ((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))(?:: .*)?$");
-        return group_of(told, stacks.first()?.title.as_deref()?);
-    };
+    let last = stacks.iter().rfind(|stack| stack.role == Role::Cause)?;
     let (class, _) = exception(last.title.as_deref()?.strip_prefix("Caused by: ")?)?;
     Some(class)
 }

@@ -77,7 +77,7 @@ static LOG: Pattern = Pattern::new(
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s|[a-z][a-z\d]{1,3}:\s+0x[0-9a-f]{8,16}\b
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
-        | (?:Operating\ system|GPU|Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Thread\ \d+\ \(crashed\)|r[a-z\d]{1,2}\ =\ 0x
+        | (?:Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Operating\ system:\ (?:Linux|Windows\ NT|Mac\ OS\ X|Android|iOS)$|GPU:\ UNKNOWN|Thread\ \d+\ \(crashed\)|r[a-z\d]{1,2}\ =\ 0x[0-9a-f]{16}
         | This\ frame\ has\ \d+\ object|\[\d+,\ \d+\)\ '|HINT:\ this\ may\ be|\(longjmp\ and\ C
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
@@ -90,6 +90,10 @@ static LOG: Pattern = Pattern::new(
 /// A field of a form that names the program's version.
 static VERSION_OF_FORM: Pattern =
     Pattern::new(r"^(?:[A-Z][\w ]{0,24})?\b(?i:version|revision|commit)\s*:\s+\S*\d");
+
+static VERSION_OF_SYSTEM: Pattern = Pattern::new(
+    r"^(?:.*\b)?(?:OS|Module|Report|Driver|Kernel|SDK|Firmware|Runtime|JRE|VM) \w+\s*:",
+);
 
 /// Lines between two of one log that may be anything.
 const GAP: usize = 8;
@@ -132,7 +136,7 @@ pub(super) fn words_of(text: &str) -> (String, bool) {
             let above = block % 2 == 1 && (at == 0 || logs.first() == Some(&(at + 1)));
             if !(whole && at >= told || hidden)
                 || is_announced(line)
-                || VERSION_OF_FORM.is_match(line)
+                || VERSION_OF_FORM.is_match(line) && !VERSION_OF_SYSTEM.is_match(line)
                 || above && !read_line(line, true).is_empty()
             {
                 words.push_str(line);

@@ -100,7 +100,7 @@ static OF_SYSTEM: Pattern = Pattern::new(
 );
 /// Words in front of a commit that brought a fault or took it away.
 static OF_CHANGE: Pattern = Pattern::new(
-    r"(?i)\b(?:introduced|c[ao]me|caused|brok\w*|regress\w*|bisect\w*|fix\w*|revert\w*|since)\b[^.]{0,30}$",
+    r"(?i)\b(?:introduced|caused|fixed|reverted|regressed|came in|bisected)\s(?:by|in|with|to|from)\W{1,3}(?:the\s)?(?:commit\W{1,3})?$",
 );
 /// A word that Markdown shows in italics.
 static EMPHASIS: Pattern =
@@ -357,7 +357,6 @@ impl ReportInWords {
     }
 
     fn read_versions(&mut self, text: &str) {
-        let mut others = Vec::new();
         for found in VERSION.captures_iter(text) {
             let hash = found
                 .name("hash")
@@ -373,14 +372,11 @@ impl ReportInWords {
             let of_change =
                 found.name("hash").or(found.name("whole")).is_some() && OF_CHANGE.is_match(line);
             let is_other = of_change
-                || others.contains(&version)
                 || OF_SYSTEM.is_match(before)
                 || OF_JAVA.is_match(line)
                 || OTHER.is_match(version);
-            let version = version.trim_end_matches(['.', '-', '+', '_']);
-            if is_other {
-                others.push(version);
-            } else {
+            if !is_other {
+                let version = version.trim_end_matches(['.', '-', '+', '_']);
                 add(&mut self.versions, version);
             }
         }

@@ -6,7 +6,7 @@
 
 use super::cwe::UNCAUGHT;
 use super::draft::{Draft, Part};
-use super::java::root_cause;
+use super::java::{root_cause, told_cause};
 use super::scrub::{scrub, scrub_function, shorten};
 use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, cwe, fold};
 use patchwright_source::counted;
@@ -25,7 +25,8 @@ pub(super) fn finish(draft: Draft) -> CrashReport {
     let access = (draft.access != Access::default()).then(|| draft.access.clone());
     let weakness = |kind: &str| cwe::of(draft.tool, kind, access.as_ref());
     // An exception around another says less than that.
-    let cause = root_cause(&draft.stacks).filter(|_| weakness(&draft.kind) == Some(UNCAUGHT));
+    let cause = root_cause(&draft.stacks).or_else(|| told_cause(&draft.stacks));
+    let cause = cause.filter(|_| weakness(&draft.kind) == Some(UNCAUGHT));
     let cwe = weakness(cause.unwrap_or(&draft.kind)).map(|number| format!("CWE-{number}"));
     let purified = render(&draft);
     let mut report = CrashReport {
@@ -69,12 +70,9 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
         let place = shorten(place.trim_start_matches("?? "), 300);
         let _ = write!(line, " in {place}");
     }
-    let cause = root_cause(&report.stacks);
-    if let Some((class, frame)) = cause.zip(thrown_in(report)) {
+    if let Some((class, frame)) = root_cause(&report.stacks).zip(thrown_in(report)) {
         let _ = write!(line, ", caused by {class} in {}", scrub(&frame.to_string()));
-    } else if let Some(class) = cause.filter(|class| !line.contains(class))
-        && report.stacks.iter().all(|stack| stack.role != Role::Cause)
-    {
+    } else if let Some(class) = told_cause(&report.stacks).filter(|class| !line.contains(class)) {
         let _ = write!(line, ", caused by {class}");
     }
     line

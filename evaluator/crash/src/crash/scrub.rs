@@ -27,9 +27,8 @@ static NUMBERS: Pattern = Pattern::new(
     | ,\s?\(?tid=[0-9]+",
 );
 static HASH: Pattern = Pattern::new(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b");
-static TEMPORARY: Pattern = Pattern::new(
-    r#"(^|.)((?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+)"#,
-);
+static TEMPORARY: Pattern =
+    Pattern::new(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#);
 static MUTEX: Pattern = Pattern::new(r"\bM[0-9]{3,}\b");
 
 /// Removes the parts of a sentence that differ from run to run.
@@ -45,14 +44,20 @@ pub fn scrub(text: &str) -> String {
     });
     let text = HASH.replace_all(&text, "${class}@<hash>");
     let text = TEMPORARY.replace_all(&text, |found: &Captures<'_>| {
-        let (_, [before, path]) = found.extract();
+        let (start, path) = found
+            .get(0)
+            .map_or((0, ""), |found| (found.start(), found.as_str()));
+        let before = text.get(..start).unwrap_or_default();
+        let word = before
+            .rsplit([' ', '\n', '\t', '"', '\'', '=', ':', ',', '('])
+            .next();
         // A folder of that name inside another one is nobody's temporary one.
-        if before.ends_with(|c: char| c.is_alphanumeric()) {
-            return format!("{before}{path}");
+        if word.is_some_and(|word| word.contains('/') && !word.ends_with("/private")) {
+            return path.to_owned();
         }
         match source_in_a_folder(path) {
-            Some(name) => format!("{before}<temporary folder>/{name}"),
-            None => format!("{before}<temporary file>"),
+            Some(name) => format!("<temporary folder>/{name}"),
+            None => "<temporary file>".to_owned(),
         }
     });
     let text = MUTEX.replace_all(&text, "M");

@@ -1,14 +1,14 @@
 //! Challenges: inputs that somebody wrote against a patch, a model say.
 //!
 //! What an input is worth is shown by running it, never by what its author says of
-//! it. One on which the unpatched program crashes as on the PoV, or with an error of its
-//! kind at another place that the patch mends, is a *variant*: a patched program that
-//! still fails on it is refuted. One that the unpatched program
+//! it. One on which the unpatched program crashes as on the PoV is a *variant*: a
+//! patched program that still fails on it is refuted. One that the unpatched program
 //! accepts is a *control*: a patched program that fails on it is refuted; one that
 //! behaves differently is treated as on any derived input, by experiment and else by
 //! a doubt, because the old program may be wrong there in silence. One on which both
 //! fail at another place with an error of the PoV's kind refutes nothing, for it was
-//! there before, and is told: the same mistake may stand there. All others say nothing.
+//! there before, and is told: the same mistake may stand there; one on which the patched
+//! program no longer fails so is told with its answer. All others say nothing.
 
 use super::outputs::differing;
 use super::pool::{ComparedInput, InputKind};
@@ -38,6 +38,10 @@ const MOST_FAILURES: usize = 3;
 /// Ways to run the inputs.
 const MOST_WAYS: usize = 4;
 
+/// Words for a crash of the PoV's kind at another place, which the patch mends.
+const ELSEWHERE: &str =
+    "with an error of the PoV's kind at another place, and no longer the patched one";
+
 /// An input against a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChallengeInput {
@@ -66,6 +70,9 @@ enum ChallengeKind {
 #[derive(Default)]
 struct Sorted {
     counted: BTreeMap<usize, ChallengeKind>,
+    /// Inputs with a crash of the PoV's kind at another place, which the patch mends: whoever reads
+    /// the patch sees its answers. They are no evidence, since a patch that refuses all has most.
+    mended: Vec<usize>,
     /// The reasons why inputs show nothing, each with the number of them.
     dropped: BTreeMap<&'static str, u64>,
     log: String,
@@ -192,7 +199,7 @@ impl Comparison<'_> {
             }
         }
         for (place, input, [_, after]) in both.pairs() {
-            if sorted.is(place, ChallengeKind::Variant) {
+            if sorted.is(place, ChallengeKind::Variant) || sorted.mended.contains(&place) {
                 self.keep_answer(&input.name, &input.bytes, after);
             }
         }
@@ -246,11 +253,13 @@ impl Comparison<'_> {
         for (index, input) in inputs.iter().enumerate() {
             let run = both.before.get(&index);
             let fails = run.is_some_and(InputRun::is_failure);
-            let after = both.after.get(&index);
-            let mended = after.is_some_and(|run| !run.is_failure());
-            let what = if fails && self.shows_the_defect(input, mended).await? {
+            let mended = both.after.get(&index).is_some_and(|run| !run.is_failure());
+            let what = if fails && self.crashes_as_the_pov(&input.bytes).await? {
                 sorted.counted.insert(index, ChallengeKind::Variant);
                 "makes the unpatched program crash as the PoV does".to_owned()
+            } else if fails && mended && self.is_of_the_povs_kind(input).await? {
+                sorted.mended.push(index);
+                format!("makes the unpatched program crash {ELSEWHERE}")
             } else if run.is_some_and(|run| !fails && run.ending.success()) {
                 sorted.counted.insert(index, ChallengeKind::Control);
                 "is accepted by the unpatched program".to_owned()
@@ -270,15 +279,12 @@ impl Comparison<'_> {
         Ok(sorted)
     }
 
-    /// Tells whether the unpatched program has the PoV's crash on an input; or one of its kind at
-    /// another place, which the patch mends, since another defect would still be there.
-    async fn shows_the_defect(&self, input: &ComparedInput, mended: bool) -> Result<bool> {
+    /// Tells whether the unpatched program has a crash of the PoV's kind on an input.
+    async fn is_of_the_povs_kind(&self, input: &ComparedInput) -> Result<bool> {
         let programs = &self.programs;
-        let Some(crash) = programs.replay(programs.old, &input.bytes).await?.crash else {
-            return Ok(false);
-        };
-        let of_kind = programs.crash().is_some_and(|pov| pov.kind == crash.kind);
-        Ok(programs.is_the_povs(&crash) || mended && of_kind)
+        let crash = programs.replay(programs.old, &input.bytes).await?.crash;
+        let pov = programs.crash();
+        Ok(crash.is_some_and(|crash| pov.is_some_and(|pov| pov.kind == crash.kind)))
     }
 
     /// The refutation by an input on which the patched program fails, once more and
@@ -354,6 +360,10 @@ impl Comparison<'_> {
             sorted.count(ChallengeKind::Control),
             self.counted("challenges answered alike"),
         );
+        if !sorted.mended.is_empty() {
+            let count = sorted.mended.len();
+            let _ = write!(told, "; that crash the unpatched one {ELSEWHERE}: {count}");
+        }
         for (why, count) in &sorted.dropped {
             let _ = write!(told, "; that show nothing, for they {why}: {count}");
         }
@@ -386,7 +396,7 @@ mod tests {
     const READERS: &str = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((noinline)) int low(const unsigned char *b, long n) { return b[n]; }\n__attribute__((noinline)) int high(const unsigned char *b, long n) { return b[n + 1]; }\nint record(const unsigned char *b, long n) {\n  if (n < 1) return -1;\n  if (b[0] == 0) printf(\"%d\\n\", low(b, n));\n  if (b[0] == 1) printf(\"%d\\n\", high(b, n));\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
 
     #[tokio::test]
-    async fn a_crash_of_the_povs_kind_elsewhere_counts_where_the_patch_mends_it() {
+    async fn a_crash_of_the_povs_kind_elsewhere_is_told_where_the_patch_mends_it() {
         let folder = tempfile::tempdir().unwrap();
         let task = task(folder.path());
         one_file(&task, READERS);
@@ -397,13 +407,17 @@ mod tests {
             name: "challenge 1".to_owned(),
             bytes: vec![1],
         }];
-        for (refuses, variants) in [("b[0] < 2", 1), ("b[0] == 0", 0)] {
+        for (refuses, told) in [("b[0] < 2", true), ("b[0] == 0", false)] {
             let text = READERS.replace("n < 1", &format!("n < 1 || {refuses}"));
             let attempt = attempt_with(text, (6, 6));
-            let told = super::challenge(&target, &baseline, &attempt, &inputs);
-            let result = told.await.unwrap().result;
-            let counted = result.counts["challenges: variants"];
-            assert_eq!(counted, variants, "{refuses}: {result:#?}");
+            let run = super::challenge(&target, &baseline, &attempt, &inputs);
+            let result = run.await.unwrap().result;
+            assert_eq!(result.counts["challenges: variants"], 0, "{result:#?}");
+            let words = format!("{}: 1", super::ELSEWHERE);
+            assert_eq!(result.reason.contains(&words), told, "{result:#?}");
+            let mut answers = result.answers.iter();
+            let shown = answers.any(|answer| answer.contains("challenge 1: exit status 1"));
+            assert_eq!(shown, told, "{result:#?}");
         }
     }
 }
