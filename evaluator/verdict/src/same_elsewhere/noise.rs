@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// Writes past eight bytes, and tells how long it took.
-    const TIMED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  printf(\"%d of %d\\n\", p[0], b[1]);\n  free(p);\n  return 0;\n}\nint main(int n, char **v) {\n  unsigned char b[64];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  long k = fread(b, 1, 64, f);\n  int bad = parse(b, k) < 0;\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n  printf(\"took %ld ms\\n\", t.tv_nsec / 1000 % 5);\n  return bad;\n}\n";
+    const TIMED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  printf(\"%d of %d\\n\", p[0], b[1]);\n  free(p);\n  return 0;\n}\nint main(int n, char **v) {\n  unsigned char b[64];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  long k = fread(b, 1, 64, f);\n  int bad = parse(b, k) < 0;\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n  printf(\"took %ld ms\\n\", t.tv_nsec / 1000 % 997);\n  return bad;\n}\n";
 
     #[tokio::test]
     async fn times_that_a_program_prints_are_no_difference() {
