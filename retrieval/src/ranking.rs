@@ -1,9 +1,8 @@
 //! Weights of what a context shows of a crash or a request: data that a command fits to
 //! cases (`ranking.json`), not numbers of the code.
 //!
-//! What is weighed, and when, stands where it is found ([`crate::context`]). Each of a crash
-//! multiplies the weight of the function that led there; those of a request are added to the
-//! logarithm of the odds.
+//! Each is explained where it is applied ([`crate::context`]). Those of a crash multiply the weight
+//! of the function that led there; those of a request are added to the logarithm of the odds.
 
 use serde::{Deserialize, Serialize};
 

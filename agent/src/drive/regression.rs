@@ -67,15 +67,7 @@ impl Drive {
             let names = fence(&names, "text", 6_000);
             let listed = all.min(LISTED);
             text = format!("Their files, {listed} of {all}, the nearest first:\n\n{names}\n\n");
-            let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
-            let dense = |text: &str| {
-                let length = (text.len() * all) as f64 / bytes as f64;
-                (said(text, &weights) as f64 / (1.0 + length.ln_1p())) as u64
-            };
-            if let Some((_, rest)) = files.split_at_mut_checked(SHOWN / 2) {
-                rest.sort_by_cached_key(|(path, text)| (Reverse(dense(text)), path.clone()));
-            }
-            files.truncate(SHOWN);
+            choose(&mut files, &weights);
             for (path, content) in files {
                 text.push_str(&shown(path.as_str(), &content, &weights));
             }
@@ -304,6 +296,21 @@ fn ranked(tree: &Tree, words: Vec<String>) -> (Vec<(TreePath, String)>, Weights)
     (files, weights)
 }
 
+/// Keeps the files that are shown: the first half of those that say most, and of the others those
+/// that say most for their length (pivoted normalisation, Singhal et al., 1996).
+fn choose(files: &mut Vec<(TreePath, String)>, weights: &Weights) {
+    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    let mean = bytes as f64 / files.len() as f64;
+    let dense = |text: &str| {
+        let length = (text.len() as f64 / mean).ln_1p();
+        (said(text, weights) as f64 / (1.0 + length)) as u64
+    };
+    if let Some((_, rest)) = files.split_at_mut_checked(SHOWN / 2) {
+        rest.sort_by_cached_key(|(path, text)| (Reverse(dense(text)), path.clone()));
+    }
+    files.truncate(SHOWN);
+}
+
 /// Returns a file as a model reads it: of a long one the beginning and the lines that say most.
 fn shown(name: &str, content: &str, weights: &Weights) -> String {
     let plain: String = name.chars().filter(|one| !one.is_control()).collect();
@@ -395,6 +402,30 @@ mod tests {
         ];
         let words = words_of("+buffer(length, reader)\n+drive_road");
         assert_eq!(names(&files, words)[0], "tests/d.c");
+    }
+
+    #[test]
+    fn half_of_the_files_say_most_for_their_length() {
+        let weights = vec![
+            ("drive_road".to_owned(), 900),
+            ("turn_left".to_owned(), 900),
+        ];
+        let file = |name: &str, said: &str, length: usize| {
+            let path = TreePath::new(name).unwrap();
+            (path, format!("{said} {}", "x".repeat(length)))
+        };
+        let both = "drive_road turn_left";
+        let mut files = vec![
+            file("a.c", both, 9_000),
+            file("b.c", both, 9_000),
+            file("c.c", both, 40_000),
+            file("d.c", both, 40_000),
+            file("e.c", "drive_road", 10),
+            file("f.c", "nothing", 10),
+        ];
+        choose(&mut files, &weights);
+        let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(names, ["a.c", "b.c", "e.c", "c.c"]);
     }
 
     #[test]

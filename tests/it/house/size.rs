@@ -13,7 +13,7 @@ const GOAL: usize = 70_000;
 const BUDGETS: &[(&str, usize, &str)] = &[
     (
         "agent",
-        7_969,
+        7_973,
         "decisions that are kept, patches that are withdrawn, an order of attempts by doubts and P(right), \
          words of a reporter beside a log, files that a command names, crashes that are known, definitions of what a patch calls, tests shown by the lines that say most",
     ),
@@ -61,11 +61,11 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "evaluator/verdict",
-        8_057,
+        8_072,
         "second witnesses beside the sanitizer of the build, challenges run like each PoV, mutants \
          that follow while they bring new answers, conditions that are turned round, tests of the crash that fail still, \
          programs that show nothing, sizes that are least ones or grow by a literal, bounds of a recursion, \
-         crashes that are not named, tests that cannot fail, programs that leak or print times, regression tests beside others that fail now and then, challenges of the PoV's kind that a patch mends",
+         crashes that are not named, tests that cannot fail, programs that leak or print times, regression tests beside others that fail now and then, challenges of the PoV's kind that a patch mends, times of few values",
     ),
     ("model", 1_968, "events read without a crate for them"),
     ("page", 817, ""),
