@@ -84,7 +84,7 @@ pub(super) fn of_message(line: &str) -> Option<&'static str> {
 
 /// Returns the signal that a line reports: the word alone, the word before
 /// `(core dumped)`, or a parent's report of its child.
-fn signal(line: &str) -> Option<&'static str> {
+pub(super) fn signal(line: &str) -> Option<&'static str> {
     let line = line.trim();
     if line.len() > 300 {
         return None;

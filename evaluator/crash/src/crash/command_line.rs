@@ -42,6 +42,14 @@ static IN_SENTENCE: Pattern = Pattern::new(
     r"(?:^|\s)((?:\.{1,2}|~|\$\w+)/[\w./+-]*\w(?:\s(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+\b))+)",
 );
 
+/// A program with nothing but options and files behind it: a line of a sentence has words.
+static TYPED: Pattern = Pattern::new(
+    r"^[a-z][\w.+-]*(?:\s+(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+))+\s*$",
+);
+
+/// A file that Markdown shows or links.
+static LINK: Pattern = Pattern::new(r"!?\[([\w.+-]+)\]\(https?://[^)\s]+\)");
+
 /// Options whose value is a file that the program writes, or its own classes.
 const UNREAD: [&str; 7] = [
     "-o",
@@ -71,6 +79,7 @@ pub(super) fn is_preparing(line: &str) -> bool {
 /// Finds the commands of a line: behind a prompt or a label, between backticks, or as the
 /// whole line where the line is code.
 pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
+    let line = &*LINK.replace_all(line, "$1");
     let with_variables = regex!(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+(\.{0,2}/\S.*)$");
     let told = group_of(&PROMPT, line).or_else(|| group_of(&ENDED, line));
     if let Some(command) = told.or_else(|| group_of(with_variables, line)) {
@@ -89,7 +98,12 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let whole = group_of(&LABELLED, line).or_else(|| {
         let mut folders = ["./", "../", "/", "~/"].iter();
         let with_folder = folders.any(|folder| bare.starts_with(folder));
-        (is_code || with_folder).then_some(bare)
+        let mut words = bare.split_whitespace();
+        let runs = words
+            .next()
+            .is_some_and(|first| phrases::has("programs that run others", first));
+        let typed = TYPED.is_match(bare) && (runs || words.any(|word| word.starts_with('-')));
+        (is_code || with_folder || typed).then_some(bare)
     });
     let Some(whole) = whole else {
         let mut commands: Vec<CommandLine> = quoted(line, regex!("`|'''")).collect();

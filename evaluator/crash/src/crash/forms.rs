@@ -38,6 +38,8 @@ pub(super) fn family() -> Family {
 
 /// Lines after its beginning in which a form's stacks are searched.
 const MAX_LINES: usize = 4_000;
+/// Lines above its beginning in which the signal is told.
+const NEAR: usize = 3;
 /// Lines without a frame after which a stack has ended.
 const GAP: usize = 12;
 
@@ -139,6 +141,12 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     }
     if ["crash", "ABRT"].contains(&draft.kind.as_str()) {
         abort::explain(&mut draft, abort::reason_told(log, at));
+    }
+    // A handler names the signal and calls another function for the stack.
+    if draft.kind == "crash"
+        && let Some((_, signal)) = log.find_above(at, NEAR, abort::signal)
+    {
+        signal.clone_into(&mut draft.kind);
     }
     (draft.has_frames() || form.bare).then_some(draft)
 }

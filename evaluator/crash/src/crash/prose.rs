@@ -163,6 +163,15 @@ fn add(list: &mut Vec<String>, name: &str) {
     }
 }
 
+/// Tells whether a line that ends with a colon announces an input in the next one, which begins here.
+fn is_announced(prose: &str, at: usize) -> bool {
+    let above = prose.get(..at).and_then(|above| above.strip_suffix('\n'));
+    let line = above.and_then(|above| above.trim_end().lines().next_back());
+    let line = line.and_then(|line| line.trim_end().strip_suffix(':'));
+    let mut words = line.unwrap_or_default().split_whitespace();
+    words.any(|word| phrases::has("words of inputs", &word.to_lowercase()))
+}
+
 impl ReportInWords {
     /// Reads commands and quoted blocks; returns the rest, which is prose.
     fn read_blocks(&mut self, text: &str) -> String {
@@ -253,7 +262,9 @@ impl ReportInWords {
             let line = line.and_then(|line| line.parse().ok());
             let hosted = |url: &&str| {
                 !NO_INPUT.is_match(url)
-                    && (HOSTED.is_match(url) || around.is_among("words of inputs"))
+                    && (HOSTED.is_match(url)
+                        || around.is_among("words of inputs")
+                        || is_announced(prose, whole.start()))
             };
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);

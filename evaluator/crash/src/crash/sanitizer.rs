@@ -102,7 +102,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     }
     let mut skipping = false;
     for line in log.from(at + 1, MAX_LINES) {
-        if line.starts_with("SUMMARY: ") || headline(line).is_some() {
+        // A check of its own that failed has a stack of the sanitizer.
+        let ends = line.starts_with("SUMMARY: ") || line.contains("Sanitizer CHECK failed: ");
+        if ends || headline(line).is_some() {
             break;
         }
         if line.starts_with("Shadow byte") || line.starts_with("Memory tags around") {
