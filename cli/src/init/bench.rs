@@ -129,22 +129,7 @@ impl Bench {
             return Ok(reported.map_or(Seen::Usual { crash, why }, |_| Seen::Nothing(lacking)));
         }
         if let Some(reported) = reported {
-            let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
-            let other = match &replay.crash {
-                // A leak is beside any crash.
-                Some(crash) => {
-                    let leaks = [reported, crash].map(|one| one.tool == Tool::LeakSanitizer);
-                    // Without a stack a report of undefined behaviour names a line, and no function.
-                    let tree = Tree::open(&self.target.task().tree).ok();
-                    let (reported, _) = placed(reported.clone(), tree.as_ref());
-                    let told = reported.stacks.iter().any(tells);
-                    leaks[0] != leaks[1] || told && differs(&reported, crash)
-                }
-                None => replay.outcome == Outcome::Hung && !reported.is_hang(),
-            };
-            let seen = replay.crash.as_ref();
-            let other = other.then(|| format!("{}: {crash}", why_another(seen, reported)));
-            return Ok(other.map_or(Seen::Crash(crash), Seen::Nothing));
+            return Ok(self.compare(pov, replay, reported, crash).await);
         }
         let Some(why) = self.is_usual(pov, replay).await else {
             let why = "a leak may not be the input's";
@@ -160,6 +145,42 @@ impl Bench {
         } else {
             Seen::Usual { crash, why }
         })
+    }
+
+    /// Tells whether a crash is the reported one.
+    async fn compare(
+        &self,
+        pov: &Pov,
+        replay: &Replay,
+        reported: &CrashReport,
+        crash: String,
+    ) -> Seen {
+        let tells = |stack: &patchwright_crash::Stack| !stack.frames.is_empty();
+        let other = match &replay.crash {
+            // A leak is beside any crash.
+            Some(crash) => {
+                let leaks = [reported, crash].map(|one| one.tool == Tool::LeakSanitizer);
+                // Without a stack a report of undefined behaviour names a line, and no function.
+                let tree = Tree::open(&self.target.task().tree).ok();
+                let (reported, _) = placed(reported.clone(), tree.as_ref());
+                let told = reported.stacks.iter().any(tells);
+                leaks[0] != leaks[1] || told && differs(&reported, crash)
+            }
+            None => replay.outcome == Outcome::Hung && !reported.is_hang(),
+        };
+        if !other {
+            return Seen::Crash(crash);
+        }
+        if !may_be(replay.crash.as_ref(), reported) {
+            let why = "another crash, not the reported one";
+            return Seen::Nothing(format!("{why}: {crash}"));
+        }
+        let usual = self.is_usual(pov, replay).await;
+        let why = "the program has no symbols (is it linked with -s?)";
+        match usual {
+            Some(why) => Seen::Nothing(format!("another crash, {why}: {crash}")),
+            None => Seen::Usual { crash, why },
+        }
     }
 
     /// Says which other inputs bring the crash too.
@@ -246,20 +267,16 @@ fn lacks_class(crash: &CrashReport) -> bool {
     kinds.contains(&kind) && !crash.summary.contains("Could not initialize class")
 }
 
-/// Says why a crash is not the reported one; where no function of the program is known, it may be.
-fn why_another(seen: Option<&CrashReport>, reported: &CrashReport) -> &'static str {
+/// Tells whether a crash that differs from the reported one may be it all the same: of its kind, in a program
+/// of which no function is known.
+fn may_be(seen: Option<&CrashReport>, reported: &CrashReport) -> bool {
     let is_named = |crash: &CrashReport| {
         let mut frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
         let own = |frame: &Frame| FrameOrigin::of(frame) != FrameOrigin::Runtime;
         crash.stacks.is_empty()
             || frames.any(|frame| frame.function != UNKNOWN_FUNCTION && own(frame))
     };
-    match seen {
-        Some(crash) if crash.kind == reported.kind && !is_named(crash) => {
-            "the program has no symbols (is it linked with -s?), so this may be the reported crash or another"
-        }
-        _ => "another crash, not the reported one",
-    }
+    seen.is_some_and(|crash| crash.kind == reported.kind && !is_named(crash))
 }
 
 pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
@@ -395,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_symbols_is_told_as_that() {
+    fn a_crash_without_symbols_may_be_the_reported_one() {
         let report = |frame: &str| {
             let head =
                 "==1==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x1 at pc 0x2";
@@ -408,9 +425,9 @@ mod tests {
             report("in look /tree/t.c:3:30"),
             report(" (/out/tap+0x1234)"),
         );
-        assert!(super::why_another(Some(&bare), &placed).contains("no symbols"));
-        assert!(super::why_another(Some(&placed), &placed).starts_with("another crash"));
-        assert!(super::why_another(None, &placed).starts_with("another crash"));
+        assert!(super::may_be(Some(&bare), &placed));
+        assert!(!super::may_be(Some(&placed), &placed));
+        assert!(!super::may_be(None, &placed));
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 use super::options::OptionForms;
 use super::proposal::{InPart, Proposal, TooOld};
-use crate::common::{WrongInput, is_plain, most_frequent};
+use crate::common::{WrongInput, is_plain};
 use patchwright_source::{Language, Tree, TreePath, regex};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const TABLE: &str = include_str!("build_systems.toml");
@@ -127,6 +128,7 @@ impl BuildSystem {
             too_old: self.too_old.clone(),
             tests: tests.map(|command| fill(&command)).collect(),
             reports: self.reports.clone(),
+            folder: String::new(),
             named: false,
         }
     }
@@ -136,7 +138,7 @@ impl BuildSystem {
 const FOLDERS: usize = 2;
 
 /// Returns the proposals for a tree, the most likely first, which a report may tell. A project may
-/// lie in a folder of its repository.
+/// lie in a folder of its repository, and its build files in another one than its sources.
 ///
 /// # Errors
 /// The table of build systems is damaged; a test reads it.
@@ -145,35 +147,58 @@ pub(crate) fn proposals(
     language: Language,
     log: Option<&str>,
 ) -> anyhow::Result<Vec<Proposal>> {
-    let table: Table = toml::from_str(TABLE)?;
-    let known = |root: &Path| -> Vec<Proposal> {
-        let scripts = table.scripts.of(root);
+    let mut table: Table = toml::from_str(TABLE)?;
+    table
+        .system
+        .retain(|system| system.languages.contains(&language));
+    let of_root = table.scripts.of(root);
+    let known = |root: &Path, scripts: &[String]| -> Vec<Proposal> {
         let systems = table.system.iter();
-        let fitting = systems.filter(|system| system.languages.contains(&language));
-        let proposals = fitting.flat_map(|system| system.proposals((root, log), &scripts));
+        let proposals = systems.flat_map(|system| system.proposals((root, log), scripts));
         proposals.collect()
     };
-    let mut found = known(root);
+    let mut found = known(root, &of_root);
     if found.is_empty() {
-        for folder in folders(root, language) {
-            let inside = known(&root.join(&folder)).into_iter();
+        for folder in folders(root, language, &table.system) {
+            let inside = root.join(&folder);
+            let mut scripts = table.scripts.of(&inside);
+            let outside = of_root.iter();
+            scripts.extend(outside.map(|script| script.replace("\"$TREE\"", "\"$ROOT\"")));
+            let inside = known(&inside, &scripts).into_iter();
             found.extend(inside.map(|proposal| proposal.in_folder(&folder)));
         }
     }
     Ok(found)
 }
 
-/// Returns the folders at the root of a tree with the most sources.
-fn folders(root: &Path, language: Language) -> Vec<String> {
+/// Returns the folders of a tree that hold files by which a build system is known, those above the most
+/// sources first and then the highest; none below another one.
+fn folders(root: &Path, language: Language, systems: &[BuildSystem]) -> Vec<String> {
     let files = Tree::open(root).map(|tree| tree.files());
-    let folder = |file: TreePath| {
-        let (folder, _) = file.as_str().split_once('/')?;
-        let is_source = Language::of_path(&file)?.family() == language.family();
-        (is_source && is_plain(folder, "._+-")).then(|| folder.to_owned())
+    let files = files.unwrap_or_default();
+    let marks = systems.iter().flat_map(|system| &system.known_by);
+    let names: BTreeSet<&String> = marks.flat_map(|mark| &mark.files).collect();
+    let marked = files
+        .iter()
+        .filter(|file| names.contains(&file.file_name().to_owned()));
+    let folders = marked.map(TreePath::folder);
+    let folders: BTreeSet<&str> = folders.filter(|one| is_plain(one, "._+-/")).collect();
+    let below = |file: &str, folder: &str| {
+        let rest = file.strip_prefix(folder);
+        rest.is_some_and(|rest| rest.starts_with('/'))
     };
-    let mut folders = most_frequent(files.unwrap_or_default().into_iter().filter_map(folder));
-    folders.truncate(FOLDERS);
-    folders
+    let is_highest = |one: &&&str| !folders.iter().any(|other| below(one, other));
+    let mut highest: Vec<&str> = folders.iter().filter(is_highest).copied().collect();
+    highest.sort_by_cached_key(|folder| {
+        let is_source = |file: &&TreePath| {
+            let of_file = Language::of_path(file);
+            of_file.is_some_and(|of_file| of_file.family() == language.family())
+        };
+        let inside = files.iter().filter(|file| below(file.as_str(), folder));
+        (Reverse(inside.filter(is_source).count()), folder.len())
+    });
+    highest.truncate(FOLDERS);
+    highest.into_iter().map(ToOwned::to_owned).collect()
 }
 
 /// Returns the command that a build asks for and this machine lacks, as shells, `env`, make and scripts
@@ -189,7 +214,10 @@ pub(super) fn missing_tool(said: &str) -> Option<&str> {
 
 /// Names the tools that were missing, and the files with a `main`: a tree without programs may
 /// have examples to build.
-pub(crate) fn nothing_builds(tree: &Path, mut missing: Vec<String>) -> WrongInput {
+pub(crate) fn nothing_builds(
+    (tree, proposals): (&Path, &[Proposal]),
+    mut missing: Vec<String>,
+) -> WrongInput {
     let mut with_main = String::new();
     if let Ok(tree) = Tree::open(tree) {
         let has_main = |path: &TreePath| {
@@ -209,8 +237,13 @@ pub(crate) fn nothing_builds(tree: &Path, mut missing: Vec<String>) -> WrongInpu
         tools => format!("install what is missing here ({tools}), or "),
     };
     let tree = tree.display();
+    let tried = if proposals.is_empty() {
+        "no folder has the files of a build system that is known, so nothing was tried that"
+    } else {
+        "nothing that was tried"
+    };
     WrongInput(format!(
-        "nothing that was tried builds a program of {tree}: {missing}name the command with --build, and with --prepare one \
+        "{tried} builds a program of {tree}: {missing}name the command with --build, and with --prepare one \
          that downloads what it needs{with_main}"
     ))
 }
@@ -322,6 +355,29 @@ mod tests {
         let there = "ROOT=\"$TREE\"; cd lib; TREE=$PWD; ";
         assert!(found.iter().all(|one| one.tests[0].starts_with(there)));
         assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn build_files_may_lie_deeper_than_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "src/a.c",
+            "projects/make.bsd/Makefile",
+            "projects/make/Makefile",
+            "projects/make/more/Makefile",
+            "util/test.py",
+        ] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = proposals(folder.path(), Language::C, None).unwrap();
+        let there = |folder: &str| format!("ROOT=\"$TREE\"; cd projects/{folder}; TREE=$PWD; ");
+        assert_eq!(found.len(), 2);
+        assert!(found[0].build.starts_with(&there("make")));
+        assert!(found[1].build.starts_with(&there("make.bsd")));
+        let by_script = there("make") + r#"cd "$TREE" && python3 "$ROOT"/util/test.py"#;
+        assert_eq!(found[0].tests.last(), Some(&by_script));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Proposal {
     pub tests: Vec<String>,
     /// Globs of result files that the tests leave.
     pub reports: Vec<String>,
+    /// The folder of the tree in which all this runs; empty at its root.
+    pub folder: String,
     /// True where a person or the project itself named the build, whatever it makes.
     pub named: bool,
 }
@@ -75,9 +77,10 @@ impl Proposal {
                 ..part
             }),
             too_old: self.too_old.map(|old| TooOld {
-                begin: format!("cd {folder}; {}cd ..; ", old.begin),
+                begin: format!("(cd {folder}; {}); ", old.begin),
                 ..old
             }),
+            folder: folder.to_owned(),
             ..self
         }
     }

@@ -337,7 +337,8 @@ async fn build(
         };
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question).await else {
-            return Err(build_systems::nothing_builds(&start.tree, missing).into());
+            let tried = (start.tree.as_path(), proposals.as_slice());
+            return Err(build_systems::nothing_builds(tried, missing).into());
         };
         let asked = Proposal::given(&command, proposals);
         given = Box::pin(trials.build(keys, &[asked])).await;
@@ -357,8 +358,10 @@ async fn find(trials: &Trials<'_>, arguments: &InitArguments, start: &Start, bui
     find_pov(trials, arguments, built).await;
     built.settled = built.draft.clone();
     // Where its own build system has no tests, another one of the tree may have some.
-    let own = std::slice::from_ref(&built.proposal);
-    let mut asked = Proposal::given("", &[own, &start.proposals].concat());
+    let mut beside = start.proposals.clone();
+    beside.retain(|proposal| proposal.folder == built.proposal.folder);
+    beside.insert(0, built.proposal.clone());
+    let mut asked = Proposal::given("", &beside);
     let mut found = trials.find_tests(built, &asked).await
         || trials.find_tests_by_options(built, &start.proposals).await;
     while !found {
