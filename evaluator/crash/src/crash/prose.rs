@@ -163,13 +163,16 @@ fn add(list: &mut Vec<String>, name: &str) {
     }
 }
 
-/// Tells whether a line that ends with a colon announces an input in the next one, which begins here.
-fn is_announced(prose: &str, at: usize) -> bool {
-    let above = prose.get(..at).and_then(|above| above.strip_suffix('\n'));
+/// Tells whether an address is that of an input: by its own words, those beside it, or those of the line above
+/// that ends with a colon.
+fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
+    let above = before.and_then(|before| before.strip_suffix('\n'));
     let line = above.and_then(|above| above.trim_end().lines().next_back());
     let line = line.and_then(|line| line.trim_end().strip_suffix(':'));
     let mut words = line.unwrap_or_default().split_whitespace();
-    words.any(|word| phrases::has("words of inputs", &word.to_lowercase()))
+    let mut announced = || words.any(|word| phrases::has("words of inputs", &word.to_lowercase()));
+    !NO_INPUT.is_match(url)
+        && (HOSTED.is_match(url) || around.is_among("words of inputs") || announced())
 }
 
 impl ReportInWords {
@@ -260,12 +263,7 @@ impl ReportInWords {
             let group = |name: &str| found.name(name).map(|group| group.as_str());
             let line = group("line").or(group("linked_line")).or(group("first"));
             let line = line.and_then(|line| line.parse().ok());
-            let hosted = |url: &&str| {
-                !NO_INPUT.is_match(url)
-                    && (HOSTED.is_match(url)
-                        || around.is_among("words of inputs")
-                        || is_announced(prose, whole.start()))
-            };
+            let hosted = |url: &&str| is_input(url, &around, prose.get(..whole.start()));
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
                 self.add_place(file, line);
             } else if let Some(url) = group("skipped").or(group("spaced")).filter(hosted) {
