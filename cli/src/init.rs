@@ -14,6 +14,7 @@ mod java;
 mod options;
 pub(crate) mod oss_fuzz;
 pub(crate) mod proposal;
+mod samples;
 pub(crate) mod trials;
 
 use patchwright_agent::task::file::TaskFile;

@@ -325,11 +325,8 @@ fn a_program_that_a_report_of_java_holds_is_run() {
     write(&scene, "fold", &[("src/org/acme/Fold.java", FOLD)]);
     let main = "package com.example;\nimport java.nio.file.*;\npublic class Main {\n  public static void main(String[] args) throws Exception {\n    System.out.println(new org.acme.Fold.Parser(org.acme.Fold.Options.builder().build(), org.acme.Fold.style()).parse(Files.readString(Path.of(args[0]))));\n  }\n}\n";
     let report = format!("It fails on two:\n\n```java\n{main}```\n");
-    write(
-        &scene,
-        ".",
-        &[("crash.txt", "2 a"), ("issue.md", report.as_str())],
-    );
+    let files = [("crash.txt", "2 a"), ("issue.md", report.as_str())];
+    write(&scene, ".", &files);
     let build =
         "mkdir -p \"$OUT\"/classes && javac -d \"$OUT\"/classes \"$TREE\"/src/org/acme/Fold.java";
     let words = ["init", "fold", "--pov", "crash.txt", "--crash", "issue.md"];
@@ -348,7 +345,7 @@ fn a_harness_that_waits_for_a_driver_gets_ours() {
         &[
             (
                 "Makefile",
-                "all: libfold.a helper\nlibfold.a: src/fold.o\n\tar rcs $@ $^\n",
+                "all: libfold.a helper\nLDLIBS = -fopenmp\nlibfold.a: src/fold.o\n\tar rcs $@ $^\n",
             ),
             (
                 "include/fold.h",
@@ -356,40 +353,41 @@ fn a_harness_that_waits_for_a_driver_gets_ours() {
             ),
             (
                 "src/fold.c",
-                "int fold(const char *text, unsigned long length) { char sum[8]; for (unsigned long at = 0; at < length; at++) sum[at] = text[at]; return sum[0]; }\n",
+                "int omp_get_max_threads(void);\nint fold(const char *text, unsigned long length) { char sum[8] = {omp_get_max_threads()}; for (unsigned long at = 0; at < length; at++) sum[at] = text[at]; return sum[0]; }\n",
             ),
             ("helper.c", "int main(void) { return 0; }\n"),
+            ("fuzz/corpus/a", "a"),
+            ("fuzz/corpus/b", "b"),
             (
                 "fuzz/fuzz_fold.cc",
                 "extern \"C\" {\n#include \"fold.h\"\n}\nextern \"C\" int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return fold(data, size) & 0; }\n",
             ),
         ],
     );
-    write(
-        &scene,
-        ".",
-        &[("crash.txt", "a text of more than eight letters\n")],
-    );
-    let told = scene.plain(&["init", "fold", "--language", "c", "--pov", "crash.txt"]);
+    let pov = [("crash", "a text of more than eight letters\n")];
+    write(&scene, ".", &pov);
+    let told = scene.plain(&["init", "fold", "--language", "c", "--pov", "crash"]);
     assert_eq!(told.code, Some(0), "{told:#?}");
     let line =
         "PoV: \"$OUT\"/fuzz_fold \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow";
     assert!(told.stderr.contains(line), "{told:#?}");
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
-    assert!(
-        task.contains("fuzz_fold is called by a file beside this one"),
-        "{task}"
-    );
+    for line in [
+        "fuzz_fold is called by a file beside this one",
+        "harmless = [\"fold/fuzz/corpus/a\", \"fold/fuzz/corpus/b\"]",
+    ] {
+        assert!(task.contains(line), "{line}: {task}");
+    }
     for name in ["standalone.c", "harness.sh"] {
         assert!(scene.patchwright.scratch(name).is_file(), "{name}");
     }
 }
 
 /// Programs of which one cannot be built here, one crashes with anything, and one wants an option.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 7] = [
     (
         "Makefile",
-        "PROGRAMS = always convert viewer\nall: $(PROGRAMS)\ncheck: convert\n\t@echo PASS: convert-1\n\t@echo PASS: convert-2\n",
+        "PROGRAMS = always convert prompt viewer\nall: $(PROGRAMS)\ncheck: convert\n\t@echo PASS: convert-1\n\t@echo PASS: convert-2\n",
     ),
     ("viewer.c", "#include <no-such-library.h>\n"),
     (
@@ -400,6 +398,10 @@ const PROGRAMS: [(&str, &str); 6] = [
         "convert.c",
         "#include <stdio.h>\n#include <string.h>\nint main(int argc, char **argv) { char text[64], copy[8]; if (argc < 3) return puts(\"usage: convert -e FILE\") < 0; FILE *file = strcmp(argv[1], \"-e\") ? 0 : fopen(argv[2], \"rb\"); if (!file) return 2; size_t size = fread(text, 1, 64, file); for (size_t at = 0; at < size; at++) copy[at] = text[at]; return copy[0] == 'x'; }\n",
     ),
+    (
+        "prompt.c",
+        "#include <stdio.h>\n#include <sys/stat.h>\nint main(int argc, char **argv) { char copy[8]; int at = 0, c = 0; struct stat in; fstat(0, &in); if (argv[1] || !argc || !S_ISREG(in.st_mode)) return 2; while (c != 'm') { c = getchar(); if (c != EOF) copy[at++] = c; } return copy[0]; }\n",
+    ),
     ("samples/one.txt", "one"),
     ("samples/two.txt", "two"),
 ];
@@ -408,23 +410,24 @@ const PROGRAMS: [(&str, &str); 6] = [
 fn the_program_is_found_among_those_that_fail_mislead_or_want_an_option() {
     let scene = Scene::new();
     write(&scene, "programs", &PROGRAMS);
-    write(
-        &scene,
-        ".",
-        &[("crash.txt", "a text of more than eight letters\n")],
-    );
+    let pov = [("crash.txt", "a text of more than eight letters\n")];
+    write(&scene, ".", &pov);
     let told = scene.plain(&["init", "programs", "--pov", "crash.txt"]);
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
         "  it failed: ",
-        "PoV: \"$TREE\"/always \"$POV\": perhaps another crash, an empty input brings it too: ",
+        "PoV: \"$TREE\"/always \"$POV\": in doubt, an empty input brings it too: ",
+        "PoV: \"$TREE\"/prompt <\"$POV\": in doubt, it does not end on an empty input: ",
         "PoV: \"$TREE\"/convert -e \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow",
         "  ok 2 files, none crashes",
     ] {
         assert!(told.stderr.contains(line), "{line}: {told:#?}");
     }
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
-    assert!(task.contains("CXXFLAGS-}\" always convert'\n"), "{task}");
+    assert!(
+        task.contains("CXXFLAGS-}\" always convert prompt'\n"),
+        "{task}"
+    );
     assert!(task.contains("# 2 tests pass, 0 fail"), "{task}");
 }
 
@@ -439,10 +442,8 @@ fn flags_that_reach_no_compiler_are_told() {
     assert!(told.stderr.contains("did you mean java?"), "{told:#?}");
     let told = scene.plain(&["init", "project", "--language", "cpp"]);
     assert_eq!(told.code, Some(0), "{told:#?}");
-    assert!(
-        told.stderr.contains("CFLAGS did not reach the compiler"),
-        "{told:#?}"
-    );
+    let line = "CFLAGS did not reach the compiler";
+    assert!(told.stderr.contains(line), "{told:#?}");
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
     assert!(
         task.contains("\n# No program of it holds a sanitizer"),
@@ -490,7 +491,7 @@ fn a_leak_beside_the_reported_crash_is_another_one() {
     let told = scene.plain(&["init", "leaky", "--pov", "poc.bin", "--force"]);
     assert_eq!(told.code, Some(0), "{told:#?}");
     for line in [
-        "read \"$POV\": perhaps another crash, a leak may not be the input's: LeakSanitizer: ",
+        "read \"$POV\": in doubt, a leak may not be the input's: LeakSanitizer: ",
         "longer \"$POV\": ok, it crashes: AddressSanitizer: stack-buffer-overflow",
     ] {
         assert!(told.stderr.contains(line), "{line}: {told:#?}");

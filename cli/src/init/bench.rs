@@ -1,6 +1,6 @@
 //! Bench: a build of the unpatched tree that commands are tried on, and what is seen there.
 
-use crate::common::most_frequent;
+use super::samples::{empty_like, files_in, folders_with};
 use crate::crash_text::placed;
 use patchwright_agent::drive::last_lines;
 use patchwright_crash::signature::{self, Change};
@@ -16,8 +16,6 @@ use std::time::Duration;
 
 /// The time of one trial: of many programs, some wait for what never comes.
 const TRIAL: Duration = Duration::from_secs(20);
-/// Files that are tried as harmless inputs, of one folder.
-const HARMLESS: usize = 40;
 /// Files of the tree that are compared with a PoV.
 const SAMPLES: usize = 3;
 /// Lines of a log that are told, and characters of one that is told beside others.
@@ -34,7 +32,7 @@ pub(crate) struct Bench {
 pub(crate) enum Seen {
     /// The crash, in words.
     Crash(String),
-    /// A crash that other inputs bring too: it may be the one, where there is no other.
+    /// A crash in doubt, as one that other inputs bring too: it may be the one, where there is no other.
     Usual { crash: String, why: &'static str },
     /// No crash, or another than the one that was reported.
     Nothing(String),
@@ -54,7 +52,7 @@ impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Crash(crash) => write!(f, "ok, it crashes: {crash}"),
-            Self::Usual { crash, why } => write!(f, "perhaps another crash, {why}: {crash}"),
+            Self::Usual { crash, why } => write!(f, "in doubt, {why}: {crash}"),
             Self::Nothing(why) => write!(f, "{}", why.lines().next().unwrap_or_default()),
         }
     }
@@ -94,7 +92,14 @@ impl Bench {
         let no_hang = reported.is_some_and(|reported| !reported.is_hang());
         // A program that does not read the PoV may take long each time.
         if replay.outcome.is_failure() && !(no_hang && replay.outcome == Outcome::Hung) {
-            return self.look(pov, reported, &told(&replay)).await;
+            let seen = self.look(pov, reported, &told(&replay)).await?;
+            return Ok(match seen {
+                Seen::Crash(crash) if replay.outcome != Outcome::Hung && self.waits(pov).await => {
+                    let why = "it does not end on an empty input";
+                    Seen::Usual { crash, why }
+                }
+                seen => seen,
+            });
         }
         let (ending, last) = (&replay.execution.ending, replay.execution.text());
         let told = format!("no crash of {}: {ending}{}", pov.name(), last_words(&last));
@@ -183,12 +188,20 @@ impl Bench {
         }
     }
 
+    /// Tells whether a program that crashes on a PoV goes on for ever where nothing is to be read, as those
+    /// do that people type into: no repair would make it end on the PoV.
+    async fn waits(&self, pov: &Pov) -> bool {
+        let Some(empty) = empty_like(pov) else {
+            return false;
+        };
+        let replay = self.run_on(pov, empty.path()).await;
+        replay.is_ok_and(|replay| replay.outcome == Outcome::Hung)
+    }
+
     /// Says which other inputs bring the crash too.
     async fn is_usual(&self, pov: &Pov, seen: &Replay) -> Option<&'static str> {
         let ending = pov.file.extension().unwrap_or_default().to_string_lossy();
-        let dot = if ending.is_empty() { "" } else { "." };
-        let suffix = format!("{dot}{ending}");
-        let empty = tempfile::Builder::new().suffix(&suffix).tempfile().ok()?;
+        let empty = empty_like(pov)?;
         if self.brings(pov, empty.path(), seen).await {
             return Some("an empty input brings it too");
         }
@@ -281,32 +294,6 @@ fn may_be(seen: Option<&CrashReport>, reported: &CrashReport) -> bool {
 
 pub(super) fn differs(earlier: &CrashReport, later: &CrashReport) -> bool {
     signature::compare(earlier, later, &|_| true) == Change::New
-}
-
-/// Returns files from all over a folder with an ending, without those that are named.
-pub(super) fn files_in(folder: &Path, extension: &str, without: &[PathBuf]) -> Vec<PathBuf> {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files
-        .filter(|path| path.extension().is_some_and(|ending| ending == extension))
-        .filter(|path| !without.contains(path))
-        .collect();
-    files.sort();
-    // Of more than are tried, each share of the folder has one.
-    let (all, mut place) = (files.len(), 0);
-    files.retain(|_| {
-        place += 1;
-        (place - 1) * HARMLESS / all < place * HARMLESS / all
-    });
-    files
-}
-
-/// Folders of a tree that hold files with an extension, those with the most first.
-pub(super) fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
-    let files = Tree::open(tree).map(|tree| tree.files());
-    let files = files.unwrap_or_default().into_iter();
-    let with = files.filter(|file| file.extension() == Some(extension));
-    most_frequent(with.map(|file| PathBuf::from(file.folder())))
 }
 
 /// Returns the reason of a failure with the end of its log.

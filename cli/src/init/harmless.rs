@@ -1,6 +1,7 @@
 //! Harmless inputs: files of the tree that the program of the PoV accepts.
 
-use super::bench::{Harm, Seen, files_in, folders_with};
+use super::bench::{Harm, Seen};
+use super::samples::{files_in, folders_with};
 use super::trials::{Built, Trials};
 use crate::common::most_frequent;
 use patchwright_source::{Language, Tree, TreePath};
@@ -24,7 +25,9 @@ impl Trials<'_> {
         let pov = self.povs(built, &command).into_iter().next()?;
         let extension = pov.file.extension().unwrap_or_default();
         let extension = extension.to_str()?.to_owned();
-        for folder in folders_with(tree, &extension) {
+        let has_ending = !extension.is_empty();
+        let folders = has_ending.then(|| folders_with(tree, &extension));
+        for folder in folders.unwrap_or_default() {
             let kind = (folder, extension.clone());
             if self.try_harmless(built, tree, &kind).await.is_some() {
                 return Some(());
@@ -56,7 +59,10 @@ impl Trials<'_> {
         let pov = povs.first()?.clone();
         let own: Vec<PathBuf> = povs.into_iter().map(|pov| pov.file).collect();
         let glob = Path::new(&root).join(folder);
-        let glob = format!("{}", glob.join(format!("*.{extension}")).display());
+        // What has no ending has no pattern of its own: each file is named.
+        let pattern = format!("*.{extension}");
+        let pattern = pattern.trim_end_matches('.');
+        let glob = format!("{}", glob.join(pattern).display());
         self.tell(&format!("harmless inputs: trying {glob}"));
         let files = files_in(&tree.join(folder), extension, &own);
         let all = files.len();
@@ -84,7 +90,7 @@ impl Trials<'_> {
         self.tell(&format!("  ok {told}"));
         let draft = &mut built.draft;
         draft.remarks.harmless = format!("tried here: {told}");
-        draft.keys.inputs.harmless = if kept.len() == all {
+        draft.keys.inputs.harmless = if kept.len() == all && !extension.is_empty() {
             vec![glob]
         } else {
             let kept = kept.iter().filter_map(|file| file.strip_prefix(tree).ok());
@@ -103,12 +109,17 @@ impl Trials<'_> {
 fn kinds(tree: &Path) -> Vec<(PathBuf, String)> {
     let files = Tree::open(tree).map(|tree| tree.files());
     let files = files.unwrap_or_default().into_iter();
+    let placed = |path: &TreePath| PLACES.iter().any(|place| path.folder().contains(place));
     let is_input = |path: &TreePath| {
-        let placed = path.is_in_tests() || PLACES.iter().any(|place| path.folder().contains(place));
-        placed && Language::of_path(path).is_none() && !path.is_build_file()
+        (path.is_in_tests() || placed(path))
+            && Language::of_path(path).is_none()
+            && !path.is_build_file()
     };
     let kinds = files.filter(is_input).filter_map(|path| {
-        let extension = path.extension().filter(|one| !OF_TESTS.contains(one))?;
+        let extension = path.extension().unwrap_or_default();
+        // Only in a folder of inputs a file without an ending is likely one.
+        let named = placed(&path) || !extension.is_empty();
+        let extension = Some(extension).filter(|one| named && !OF_TESTS.contains(one))?;
         Some((PathBuf::from(path.folder()), extension.to_owned()))
     });
     most_frequent(kinds)

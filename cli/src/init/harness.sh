@@ -3,7 +3,8 @@
 # the harness has no main.
 # It is linked with the libraries that the build left, else with its objects, else with the sources; those that have a
 # main or a harness of their own are left out. Of objects that define the same, as those of two builds of one source, the
-# first is taken. What is missing then is taken from sources beside the harness.
+# first is taken. What is missing then is taken from the libraries of the system that the build names, and from sources
+# beside the harness.
 set -eu
 name=$(basename "$1")
 name=${name%.*}
@@ -45,9 +46,16 @@ fi
 # Links it, with more parts.
 link() {
   ${CXX:-c++} ${CXXFLAGS-} "$OUT/$name".o $driver -Wl,-z,muldefs -Wl,--start-group $parts "$@" -Wl,--end-group \
-    -lm -lpthread -ldl -o "$OUT/$name"
+    $system -lm -lpthread -ldl -o "$OUT/$name"
 }
 
+system=
+link 2>/dev/null && exit
+for library in $(find "$OUT" "$TREE" \( -name link.txt -o -name build.ninja -o -name Makefile \) -exec \
+  grep -ohE '(^|[ =])(-fopenmp|-l[A-Za-z0-9_+.-]+|/usr/lib[^ ]*/lib[^ ]*\.so)\b' {} + | tr -d ' =' | sort -u); do
+  echo 'int main(void) { return 0; }' | ${CC:-cc} -x c - -x none "$library" -o "$OUT/$name" 2>/dev/null &&
+    system="$system $library"
+done
 link 2>/dev/null && exit
 beside=$OUT/$name.beside
 rm -f "$beside"

@@ -59,14 +59,24 @@ pub(crate) struct InitArguments {
 pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let out = arguments.out.display().to_string();
-    let complete = write(&loaded.settings, arguments).await?.is_complete();
+    let draft = write(&loaded.settings, arguments).await?;
+    let complete = draft.is_complete();
     let lacking = "the command that feeds $POV to the program (commands.pov)";
     let next = if complete {
         format!("patchwright run {out}")
     } else {
         format!("write {lacking} into the file")
     };
-    writeln!(std::io::stdout(), "{out}\nnext: {next}")?;
+    let missing = match (draft.keys.commands.test, &*draft.keys.inputs.harmless) {
+        (None, _) => {
+            "no tests were found (commands.test): without them the best ending is `plausible`\n"
+        }
+        (_, []) => {
+            "no harmless inputs were found (inputs.harmless): without them less can be shown\n"
+        }
+        _ => "",
+    };
+    writeln!(std::io::stdout(), "{out}\n{missing}next: {next}")?;
     Ok(ExitCode::from(u8::from(!complete)))
 }
 

@@ -167,6 +167,25 @@ async fn each_wrong_patch_stops_at_its_rung() {
 }
 
 #[tokio::test]
+async fn a_hang_shows_nothing_where_the_command_hangs_without_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut waiting = task(folder.path());
+    let command = r#"[ -s "$POV" ] || sleep 100; "$OUT"/prog "$POV""#;
+    waiting.commands.pov = Some(command.to_owned());
+    let target = open(waiting, folder.path()).await;
+    let hangs = attempt(FIX.0, "while (b[0] > 8) {} if (n < 2)");
+    let climbed = climb_to_tested(&target, &hangs).await;
+    let silent = climbed.iter().find(|rung| rung.name == RungName::Silent);
+    let silent = silent.unwrap();
+    assert_eq!(silent.holds, None, "{silent:#?}");
+    assert!(
+        silent.reason.contains("an empty input"),
+        "{}",
+        silent.reason
+    );
+}
+
+#[tokio::test]
 async fn a_test_that_passes_by_name_and_fails_by_status_fails() {
     let folder = tempfile::tempdir().unwrap();
     let mut forged = task(folder.path());

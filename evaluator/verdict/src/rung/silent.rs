@@ -76,6 +76,13 @@ impl Replays {
                     continue;
                 }
                 if let Some(reason) = programs.refuted(&replay) {
+                    if programs.hangs_anyway(&replay).await? {
+                        let why = "so does the unpatched program on an empty input: its end shows nothing. Name a command that ends (commands.pov)";
+                        let reason = format!("{reason}, and {why}");
+                        let text = replay.execution.text();
+                        let open = Rung::new(RungName::Silent, None, reason).log(text);
+                        return Ok(Some(open.count("runs", self.runs)));
+                    }
                     if replay.outcome == Outcome::Hung && replay.crash.is_none() {
                         let hang = on.0.stack_of_hang(&programs.new, programs.pov);
                         replay.crash = hang.await?;
@@ -256,6 +263,16 @@ impl Programs<'_> {
         both.await.1
     }
 
+    /// Tells whether a run hangs that has another end before the patch, by a command that does not end
+    /// on an empty input either: a program that people type into may read on at the end of its input.
+    async fn hangs_anyway(&self, replay: &Replay) -> Result<bool> {
+        let hung = |replay: &Replay| replay.outcome == Outcome::Hung && replay.crash.is_none();
+        if !hung(replay) || self.before.replay.outcome == Outcome::Hung {
+            return Ok(false);
+        }
+        Ok(hung(&self.replay(self.old, b"").await?))
+    }
+
     /// Returns the reason why a run refutes the patch.
     fn refuted(&self, replay: &Replay) -> Option<String> {
         let (name, before) = (self.pov.name(), &self.before.replay);
@@ -263,7 +280,12 @@ impl Programs<'_> {
         Some(match &replay.outcome {
             Outcome::Crashed => format!("{name} still crashes: {}", self.in_words(replay)),
             Outcome::Hung if before.outcome == Outcome::Hung => format!("{name} still hangs"),
-            Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
+            Outcome::Hung => {
+                let seconds = replay.execution.seconds;
+                format!(
+                    "{name} no longer crashes, but the program hangs (no end in {seconds:.0} s)"
+                )
+            }
             Outcome::Exhausted(limit) => {
                 format!("{name} makes the program hit its {}", limit.text())
             }
