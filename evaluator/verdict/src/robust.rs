@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 /// Executions after which another climb would hardly show more.
 const ENOUGH: u64 = 1_000;
-/// Executions after which the search ends.
+/// Mutants of the PoVs after which the search ends.
 const MOST: u64 = 20_000;
 /// Inputs that are run before their results are judged.
 const CHUNK: usize = 512;
@@ -139,10 +139,11 @@ impl Search {
             return Ok(Some(found));
         }
         let mut mutator = Mutator::nearest_first(group.seeds.clone());
-        let mut least = FIRST;
-        while self.runs < MOST {
+        let (mut least, mut mutants) = (FIRST, 0);
+        // However many inputs a fuzzer ran, it goes where code is new to it: beside the PoV mutants search.
+        while mutants < MOST {
             let inputs = mutator.take(CHUNK);
-            let lacks = self.runs < group.programs.task().limits.executions;
+            let lacks = mutants < group.programs.task().limits.executions;
             let more = if lacks { late } else { Instant::now() };
             let more = more.saturating_duration_since(Instant::now());
             let left = until.left().max(more).max(std::mem::take(&mut least));
@@ -151,6 +152,7 @@ impl Search {
             }
             let new = &group.programs.new;
             let runs = self.run(new, group, inputs.clone(), left).await?;
+            mutants += runs.len() as u64;
             self.runs += runs.len() as u64;
             let failed = runs.iter().filter(|run| run.is_failure());
             for (number, run) in failed.take(LOOKED_AT).enumerate() {

@@ -40,6 +40,24 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
     }
 }
 
+/// A fuzzer that tells of many executions, and that only a run on a PoV brings to the code under test.
+const BUSY: &str = "#include <stdio.h>\n#include <string.h>\nint parse(const unsigned char *, long);\nint main(int n, char **v) {\n  unsigned char b[64];\n  fputs(\"INFO: Seed: 1\\n\", stderr);\n  if (v[1][0] == '-') { puts(strstr(v[1], \"-runs=0\") ? \"max_total_time\" : \"stat::number_of_executed_units: 100000\"); return 0; }\n  for (int at = 1; at < n; at++) { FILE *f = fopen(v[at], \"rb\"); if (!f) return 2; parse(b, fread(b, 1, 64, f)); fclose(f); }\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn mutants_are_run_however_many_inputs_a_fuzzer_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.robust = Duration::from_secs(6);
+    fs::write(task.tree.join("main.c"), BUSY).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let attempt = attempt("if (n < 2)", "if (n < 2 || b[0] == 200)");
+    let ladder = Ladder::new(&target, &baseline);
+    let result = ladder.climb(&attempt, &[], RungName::Robust).await.unwrap();
+    assert_eq!(result.holds, Some(false), "{result:#?}");
+    assert!(result.counts["executions"] > 100_000, "{result:#?}");
+}
+
 /// Opens a program of which the PoV says one word, and a harmless input the other.
 async fn of_two_words(folder: &Path, program: &str) -> LocalTarget {
     let mut task = task(folder);
