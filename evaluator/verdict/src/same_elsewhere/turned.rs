@@ -131,19 +131,25 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    /// Tells whether the patched program does the same on all inputs with the value that protects
-    /// the PoV in place of a condition. One that does not build, or that there
-    /// was no time for, is taken to do so.
+    /// Tells whether a condition has the outcome that protects the PoV on all inputs: a program that ends
+    /// at the other one does the same on them. In Java it has the value in its place, which may hide an
+    /// outcome that changes nothing. What does not build, or what there was no time for, is taken to be so.
     async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool> {
-        let (yes, no) = match self.programs.task().language {
-            Language::Java => ("true", "false"),
-            _ => ("1", "0"),
-        };
+        let text = &one.text;
+        let java = self.programs.task().language == Language::Java;
+        let (yes, no) = if java { ("true", "false") } else { ("1", "0") };
         let Some(mut build) = self.build_with(one, yes).await? else {
             return Ok(true);
         };
-        if self.crash_as_before(&build, one).await?.is_some() {
-            let Some(other) = self.build_with(one, no).await? else {
+        let is_no = self.crash_as_before(&build, one).await?.is_some();
+        let ends = match (java, is_no) {
+            (true, false) => None,
+            (true, true) => Some(no.to_owned()),
+            (false, false) => Some(format!("(({text}) || (__builtin_trap(), 0))")),
+            (false, true) => Some(format!("(({text}) && (__builtin_trap(), 1))")),
+        };
+        if let Some(by) = ends {
+            let Some(other) = self.build_with(one, &by).await? else {
                 return Ok(true);
             };
             build = other;
@@ -267,6 +273,8 @@ mod tests {
                 "switch ((b[0] * 31 + n) % 65537) { case 4711: /* open */ break; default: if (b[0] > 8) return -1; } if (n < 2)",
                 Some("`(b[0] * 31 + n) % 65537 is not 4711`"),
             ),
+            // Both outcomes were seen, and the program shows no difference.
+            ("int wide = b[0] > 8; if (n < 2 || b[0] * wide > 8)", None),
             // Refuses what nobody sends.
             ("if (n < 2 || b == 0 || b[0] > 8)", None),
         ] {
