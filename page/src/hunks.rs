@@ -1,7 +1,7 @@
-//! Diff as a table: side by side or in one column, with syntax colours and places
-//! where the code around can be fetched.
+//! Diff as a table: side by side or in one column, with places where the code around can be
+//! fetched.
 
-use crate::code::{code, colours, differing, line, number};
+use crate::code::{code, differing, line, number};
 use crate::text::escaped;
 use crate::view::DiffStyle;
 use minijinja::{Value, context};
@@ -59,7 +59,7 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle, left: &mut usiz
         let shown = hunk.lines.get(..hunk.lines.len().min(*left));
         let shown = shown.unwrap_or_default();
         *left -= shown.len();
-        let pairs = paired(coloured(file.path(), shown));
+        let pairs = paired(shown);
         out.extend(match style {
             DiffStyle::Split => pairs.iter().map(split_row).collect(),
             DiffStyle::Unified => unified_rows(&pairs),
@@ -93,17 +93,16 @@ fn gap(
     context! { address, from, to }
 }
 
-/// A line with its colours and the part that a change touches.
+/// A line with the part that a change touches.
 #[derive(Clone)]
 struct Shown<'a> {
     line: &'a DiffLine,
-    colours: Vec<(Range<usize>, &'static str)>,
     mark: Option<Range<usize>>,
 }
 
 impl Shown<'_> {
     fn markup(&self) -> String {
-        line(&self.line.text, &self.colours, self.mark.as_ref())
+        line(&self.line.text, self.mark.as_ref())
     }
 
     fn class(&self) -> &'static str {
@@ -115,36 +114,14 @@ impl Shown<'_> {
     }
 }
 
-/// Colours each side of a hunk as the text that it is.
-fn coloured<'a>(path: &str, lines: &'a [DiffLine]) -> Vec<Shown<'a>> {
-    let side = |gone: Side| {
-        let there = lines.iter().filter(|line| line.side != gone);
-        let texts: Vec<&str> = there.map(|line| line.text.as_str()).collect();
-        colours(path, &texts).into_iter()
-    };
-    let (mut old, mut new) = (side(Side::New), side(Side::Old));
-    let shown = lines.iter().map(|line| {
-        let colours = match line.side {
-            Side::Old => old.next(),
-            Side::New => new.next(),
-            Side::Both => old.next().and(new.next()),
-        };
-        Shown {
-            line,
-            colours: colours.unwrap_or_default(),
-            mark: None,
-        }
-    });
-    shown.collect()
-}
-
 type Pair<'a> = (Option<Shown<'a>>, Option<Shown<'a>>);
 
 /// Puts removed lines beside the added lines that follow them.
-fn paired(shown: Vec<Shown<'_>>) -> Vec<Pair<'_>> {
+fn paired(lines: &[DiffLine]) -> Vec<Pair<'_>> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     let mut open = 0;
-    for one in shown {
+    for line in lines {
+        let one = Shown { line, mark: None };
         match one.line.side {
             Side::Both => {
                 pairs.push((Some(one.clone()), Some(one)));

@@ -1,7 +1,7 @@
 //! Small pages and fragments: a log, an event, lines of source, the HTTP interface, the way in,
 //! and an error.
 
-use crate::code::{SourceLines, code, colours, line, number};
+use crate::code::{SourceLines, code, line, number};
 use crate::template::{render, values};
 use crate::view::DiffStyle;
 use minijinja::{Error, Value, context};
@@ -68,13 +68,11 @@ fn plain(value: &Json) -> Option<String> {
 
 /// Writes lines of the unpatched tree as rows of a diff.
 pub fn source(lines: &SourceLines, style: DiffStyle) -> Result<String, Error> {
-    let texts: Vec<&str> = lines.lines.iter().map(String::as_str).collect();
-    let parts = colours(&lines.path, &texts);
-    let rows = (lines.first..).zip(texts.iter().zip(&parts));
-    let rows = rows.map(|(old, (text, parts))| {
+    let rows = (lines.first..).zip(&lines.lines);
+    let rows = rows.map(|(old, text)| {
         let new = u32::try_from(i64::from(old) + lines.shift).ok();
         let (old, new) = (number(Some(old)), number(new));
-        let code = code("code", line(text, parts, None));
+        let code = code("code", line(text, None));
         match style {
             DiffStyle::Split => vec![old, code.clone(), new, code],
             DiffStyle::Unified => vec![old, new, code],
@@ -153,7 +151,6 @@ mod tests {
     #[test]
     fn source_rows_count_on_both_sides() {
         let lines = SourceLines {
-            path: "a.c".to_owned(),
             first: 7,
             lines: vec!["int x;".to_owned()],
             shift: 2,

@@ -136,7 +136,6 @@ impl Review {
         };
         let lines = tokio::task::spawn_blocking(read).await?;
         Ok(SourceLines {
-            path: file.to_owned(),
             first: from.max(1),
             lines: lines.map_err(|error| Refused::missing(error.to_string()))?,
             shift,
