@@ -78,7 +78,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
-          |(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+          |{folders}(?:poc|crash-|leak-|oom-|timeout-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
         | (?P<path>(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
         | (?P<option>--?[A-Za-z][A-Za-z0-9_-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
@@ -383,7 +383,9 @@ impl ReportInWords {
             let is_other = of_change
                 || OF_SYSTEM.is_match(before)
                 || OF_JAVA.is_match(line)
-                || OTHER.is_match(version);
+                || OTHER.is_match(version)
+                // A fuzzer names the files that it finds by their hash.
+                || line.ends_with('-');
             if !is_other {
                 let version = version.trim_end_matches(['.', '-', '+', '_']);
                 add(&mut self.versions, version);

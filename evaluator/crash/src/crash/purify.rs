@@ -7,6 +7,7 @@
 use super::cwe::UNCAUGHT;
 use super::draft::{Draft, Part};
 use super::java::{root_cause, told_cause};
+use super::plain_name::plain_name;
 use super::scrub::{scrub, scrub_function, shorten};
 use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, cwe, fold};
 use patchwright_source::counted;
@@ -19,6 +20,8 @@ const BOTTOM_FRAMES: usize = 12;
 const SHOWN_STACKS: usize = 16;
 /// The longest sentence or frame, in characters.
 const LINE_LENGTH: usize = 600;
+/// The longest name of a function with its types.
+const NAME_LENGTH: usize = 120;
 
 /// Finishes a draft that was read to its end.
 pub(super) fn finish(draft: Draft) -> CrashReport {
@@ -66,12 +69,12 @@ pub(super) fn summary(report: &CrashReport, message: &str) -> String {
         report.kind == "assertion-failure" && is_placed && said(&frame.function)
     };
     if let Some(frame) = report.leading_frame().filter(|frame| !is_said(frame)) {
-        let place = scrub(&frame.to_string());
+        let place = scrub(&in_words(frame));
         let place = shorten(place.trim_start_matches("?? "), 300);
         let _ = write!(line, " in {place}");
     }
     if let Some((class, frame)) = root_cause(&report.stacks).zip(thrown_in(report)) {
-        let _ = write!(line, ", caused by {class} in {}", scrub(&frame.to_string()));
+        let _ = write!(line, ", caused by {class} in {}", scrub(&in_words(frame)));
     } else if let Some(class) = told_cause(&report.stacks).filter(|class| !line.contains(class)) {
         let _ = write!(line, ", caused by {class}");
     }
@@ -216,6 +219,16 @@ fn ends_within_a_turn(frames: &[String], folds: &[fold::Fold]) -> bool {
 }
 
 fn render_frame(frame: &Frame) -> String {
-    let line = scrub_function(&frame.to_string());
+    let line = scrub_function(&in_words(frame));
     format!("at {}", shorten(&line, LINE_LENGTH))
+}
+
+/// Returns a frame as it is shown. The place behind a name of C++ with all its types tells more than these.
+fn in_words(frame: &Frame) -> String {
+    if frame.function.len() <= NAME_LENGTH || frame.line.is_none() {
+        return frame.to_string();
+    }
+    let mut short = frame.clone();
+    short.function = format!("{}(..)", plain_name(&frame.function));
+    short.to_string()
 }
