@@ -14,6 +14,7 @@ use crate::snippet::{Lines, Snippet, with_comment};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// Share of the budget that is kept for cards, in hundredths.
@@ -253,6 +254,9 @@ fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Result<Option<Snippet>
     if symbol.kind.is_type() {
         shown.append(&mut members_in(engine, symbol, &snippet)?);
     }
-    let snippet = snippet.with_symbols(shown).with_note(wanted.why.clone());
-    Ok(Some(snippet))
+    let mut why = wanted.why.clone();
+    if snippet.end_line < symbol.end_line {
+        let _ = write!(why, "; it goes on to line {}", symbol.end_line);
+    }
+    Ok(Some(snippet.with_symbols(shown).with_note(why)))
 }

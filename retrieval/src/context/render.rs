@@ -61,11 +61,13 @@ pub(super) fn file_section(snippet: &Snippet) -> String {
         ("", Some(note)) => note.clone(),
         (names, Some(note)) => format!("{names}: {note}"),
     };
+    // Of heads only their own lines are shown.
+    let (first, last) = (snippet.start_line, snippet.end_line);
+    let lines = format!(" lines=\"{first}-{last}\"");
+    let lines = Some(lines).filter(|_| !snippet.sparse).unwrap_or_default();
     format!(
-        "<file path=\"{}\" lines=\"{}-{}\" about=\"{}\">\n{}</file>\n",
+        "<file path=\"{}\"{lines} about=\"{}\">\n{}</file>\n",
         attribute(snippet.path.as_str()),
-        snippet.start_line,
-        snippet.end_line,
         attribute(&about),
         snippet.numbered()
     )

@@ -22,7 +22,9 @@ impl Engine {
         if symbols.len() > 8 * OUTLINE_LINES {
             symbols.retain(|symbol| symbol.kind.is_callable() || symbol.kind.is_type());
         }
-        symbols.sort_by_key(|symbol| (symbol.start_line, symbol.end_line));
+        // Of several definitions on one line the largest stands for all.
+        symbols.sort_by_key(|symbol| (symbol.name_line, std::cmp::Reverse(symbol.end_line)));
+        symbols.dedup_by_key(|symbol| symbol.name_line);
         let total = symbols.len();
         let told = |symbol: &Symbol| {
             let (head, kind, last) = (line(text, symbol.name_line), symbol.kind, symbol.end_line);
