@@ -215,9 +215,13 @@ pub fn contest(
     )
 }
 
-/// Returns the lines around a patch, but for the places that the code beside it shows whole.
+/// Lines in a row around a patch that are left out where the code beside it shows them.
+const REPEATED: usize = 8;
+
+/// Returns the lines around a patch, but for what the code beside it shows.
 fn surroundings(attempt: &Attempt, code: &str) -> String {
-    let shown: HashSet<&str> = code.lines().collect();
+    let shown: HashSet<&str> = code.lines().map(str::trim).collect();
+    let is_shown = |line: &&str| shown.contains(line.trim());
     let mut places: Vec<Vec<&str>> = Vec::new();
     for line in attempt.surroundings.split_inclusive('\n') {
         match places.last_mut() {
@@ -225,9 +229,23 @@ fn surroundings(attempt: &Attempt, code: &str) -> String {
             _ => places.push(vec![line]),
         }
     }
-    let hidden = |line: &&str| !shown.contains(line.trim_end_matches('\n'));
-    places.retain(|place| place.len() == 1 || place.iter().skip(1).any(hidden));
-    places.concat().concat()
+    places.retain(|place| place.len() == 1 || !place.iter().skip(1).all(|line| is_shown(&line)));
+    let mut text = String::new();
+    for lines in places
+        .concat()
+        .chunk_by(|one, next| is_shown(&one) == is_shown(&next))
+    {
+        let repeats = lines.len() >= REPEATED && lines.first().is_some_and(is_shown);
+        match lines.len() {
+            count if repeats => {
+                text.push_str(&format!(
+                    "[... {count} lines that the code of the crash shows ...]\n"
+                ));
+            }
+            _ => text.extend(lines.iter().copied()),
+        }
+    }
+    text
 }
 
 /// Tells whether a line is one of source, with its number.

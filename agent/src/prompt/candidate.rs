@@ -10,6 +10,7 @@ use itertools::Itertools;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use patchwright_source::Language;
+use patchwright_verdict::RungName;
 
 /// Differences that are shown with their inputs, and decided at once.
 pub(crate) const SHOWN_DIFFERENCES: usize = 6;
@@ -48,12 +49,18 @@ pub fn critic(
             diff => attempt.diff.clone(),
             surroundings => surroundings(attempt, code),
             code,
-            observed => rungs.iter().map(|rung| rung.in_words("is open")).join("\n"),
+            observed => rungs.iter().filter(|rung| is_told(rung)).map(|rung| rung.in_words("is open")).join("\n"),
             answers,
             doubts => doubts.join("\n"),
             differences => shown(&differences),
         },
     )
+}
+
+/// Tells whether a rung says something to a reader: behind what the compiler does stands that the
+/// edits have their place and that the grammar takes them.
+fn is_told(rung: &Rung) -> bool {
+    rung.holds != Some(true) || rung.name >= RungName::Builds
 }
 
 /// Returns a line for each open doubt, and one for all that were settled alike.
@@ -105,10 +112,12 @@ pub fn challenge(
 ) -> String {
     // A line for each rung, with a reason where it is open.
     let rungs = attempt.rungs.iter().chain([compared]);
-    let mut rungs = rungs.map(|rung| match rung.holds {
-        Some(true) => format!("{} holds", rung.name),
-        _ => rung.in_words("is open"),
-    });
+    let mut rungs = rungs
+        .filter(|rung| is_told(rung))
+        .map(|rung| match rung.holds {
+            Some(true) => format!("{} holds", rung.name),
+            _ => rung.in_words("is open"),
+        });
     let answers: Vec<String> = compared.answers.iter().take(CHALLENGED).cloned().collect();
     render(
         "challenge.md",

@@ -340,6 +340,19 @@ fn lines_around_a_patch_are_left_out_where_the_code_shows_them() {
     ] {
         assert_eq!(super::surroundings(&attempt, code), expected, "{code}");
     }
+    // Of a place that is shown in part the shown part goes, whatever the width of its numbers.
+    let lines = |range: std::ops::Range<u32>, width: usize| -> String {
+        range.map(|at| format!("{at:>width$}: x{at}\n")).collect()
+    };
+    attempt.surroundings = format!("a.c:1\n{}", lines(1..20, 0));
+    assert_eq!(
+        super::surroundings(&attempt, &lines(4..15, 4)),
+        format!(
+            "a.c:1\n{}[... 11 lines that the code of the crash shows ...]\n{}",
+            lines(1..4, 0),
+            lines(15..20, 0)
+        )
+    );
 }
 
 /// Text that an attacker plants.

@@ -30,7 +30,7 @@ pub use regression::{RegressionRun, RegressionTest, prove_regression_test};
 pub use rung::confirm::{confirm, confirm_ahead};
 pub use rung::silent::stopped;
 pub use same_elsewhere::{
-    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH, OPEN_BRANCHES,
-    OPEN_FOR_DIFFERENCES, challenge,
+    BESIDES, CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH,
+    OPEN_BRANCHES, OPEN_FOR_DIFFERENCES, challenge,
 };
 pub use verdict_cache::VerdictCache;

@@ -61,6 +61,8 @@ pub const OPEN_BRANCHES: &str = "branches not accounted for";
 /// Count of the accepted inputs that are missing at the patched lines; there only where
 /// nothing else leaves the rung open.
 pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+/// Words in front of what keeps *same elsewhere* open beside its doubts.
+pub const BESIDES: &str = "; besides, ";
 /// Count of an open rung: 1 where it holds once its differences are settled, else 0.
 pub const OPEN_FOR_DIFFERENCES: &str = "open for its differences alone";
 
@@ -371,7 +373,7 @@ impl<'a> Comparison<'a> {
             );
             self.rung(None, reason)
         } else if let Some(first) = open.first() {
-            let besides = format!("; besides, {why}");
+            let besides = format!("{BESIDES}{why}");
             let besides = Some(besides).filter(|_| apart.is_none());
             let reason = format!(
                 "{} that no experiment settles, for a model, a critic or a person to decide: {}{}",

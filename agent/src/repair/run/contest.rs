@@ -9,7 +9,7 @@ use crate::record::{AcceptedInput, Attempt, Doubt, DoubtedInput, Rung};
 use crate::repair::lane::{Examination, Finished, Lane, Stage, assistant};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
-use patchwright_verdict::{OPEN_FOR_DIFFERENCES, RungName};
+use patchwright_verdict::{BESIDES, OPEN_FOR_DIFFERENCES, RungName};
 
 /// Number of times that a critic is asked about one contest, when its answer holds no verdict.
 const TRIES: u32 = 2;
@@ -258,8 +258,10 @@ pub(super) fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
     }
     let open = rung.doubts.iter().any(Doubt::is_open);
     let alone = rung.counts.get(OPEN_FOR_DIFFERENCES) == Some(&1);
-    if settled && !open && alone && rung.holds.is_none() {
-        rung.holds = Some(true);
-        rung.reason = format!("every difference is decided; before: {}", rung.reason);
+    if settled && !open && rung.holds.is_none() {
+        let rest = rung.reason.split_once(BESIDES);
+        let rest = rest.map(|(_, rest)| format!("; {rest}"));
+        rung.holds = alone.then_some(true);
+        rung.reason = format!("every difference is decided{}", rest.unwrap_or_default());
     }
 }
