@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use patchwright_agent::template::Error;
+use patchwright_crash::signature::plain_name;
 use patchwright_source::{DiffHunk, FileDiff, Side, visible_line};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,6 +18,8 @@ use std::fmt::Write;
 
 /// Characters of a subject.
 const SUBJECT: usize = 120;
+/// Characters of a function's name in it.
+const NAME: usize = 32;
 /// Bytes of an input that is put into a mail.
 const ATTACHED: usize = 16 << 10;
 /// Author of an exported patch, where no person is named.
@@ -68,7 +71,10 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
         // Java's names bear their packages, which the file tells.
         let kind = crash.kind.rsplit('.').next()?;
         let function = if kind == crash.kind {
-            function.clone()
+            let plain = plain_name(function);
+            let last = plain.rsplit("::").next().map(str::to_owned);
+            // A reader knows the function without the types and namespaces that fill the line.
+            last.filter(|_| plain.len() > NAME).unwrap_or(plain)
         } else {
             simple_name(function)
         };

@@ -20,7 +20,7 @@ pub(crate) fn render(name: &str, values: &Value) -> Result<String, Error> {
     environment.add_filter("plain", |text: &str| plain(text));
     environment.add_filter("quoted", |text: &str| quoted(text));
     environment.add_filter("wrapped", wrapped);
-    environment.add_filter("two_sentences", |text: &str| two_sentences(text));
+    environment.add_filter("in_short", |text: &str| in_short(text));
     environment.add_filter("statement", |text: &str| statement(text).to_owned());
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
@@ -67,14 +67,23 @@ pub(crate) fn ending(report: &Report) -> String {
     format!("not everything could be checked: {}", open.join(", "))
 }
 
-/// Returns the first two sentences of an explanation.
-fn two_sentences(text: &str) -> String {
+/// Returns the first two sentences of an explanation, which say what was wrong, and the first of its second
+/// paragraph, which says what was done.
+fn in_short(explanation: &str) -> String {
+    let mut paragraphs = explanation.trim().split("\n\n");
+    let cause = sentences(paragraphs.next().unwrap_or_default(), 2);
+    let done = paragraphs.next().map(|done| sentences(done, 1));
+    [cause, done.unwrap_or_default()].join("\n\n")
+}
+
+/// Returns the first sentences of a text.
+fn sentences(text: &str, count: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut ends = text.match_indices(". ").filter(|(at, _)| {
         let next = text.get(at + 2..).and_then(|rest| rest.chars().next());
         next.is_some_and(|next| !next.is_lowercase())
     });
-    let end = ends.nth(1).map_or(text.len(), |(at, _)| at + 1);
+    let end = ends.nth(count - 1).map_or(text.len(), |(at, _)| at + 1);
     text.get(..end).unwrap_or_default().to_owned()
 }
 
@@ -105,7 +114,19 @@ fn wrapped(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, wrapped};
+    use super::{COLUMNS, in_short, wrapped};
+
+    #[test]
+    fn a_message_says_what_was_wrong_and_what_was_done() {
+        let cause = "A sum\nwraps. It is taken for small. More is known.";
+        assert_eq!(
+            in_short(&format!(
+                "{cause}\n\nIt is checked now. Nothing else is.\n\nAnd so on."
+            )),
+            "A sum wraps. It is taken for small.\n\nIt is checked now."
+        );
+        assert_eq!(wrapped(&in_short("One."), COLUMNS), "One.\n");
+    }
 
     #[test]
     fn text_is_wrapped_and_begins_no_patch() {
