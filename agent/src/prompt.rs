@@ -29,6 +29,7 @@ use minijinja::{Value, context};
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use template::render;
 
 /// A difference of behaviour, and the input that shows it.
@@ -218,10 +219,17 @@ pub fn contest(
 /// Lines in a row around a patch that are left out where the code beside it shows them.
 const REPEATED: usize = 8;
 
-/// Returns the lines around a patch, but for what the code beside it shows.
+/// Returns the lines around a patch, but for what the code beside it shows of their files.
 fn surroundings(attempt: &Attempt, code: &str) -> String {
-    let shown: HashSet<&str> = code.lines().map(str::trim).collect();
-    let is_shown = |line: &&str| shown.contains(line.trim());
+    let mut shown: HashSet<(&str, &str)> = HashSet::new();
+    let mut file = "";
+    for line in code.lines() {
+        let named = line.strip_prefix("<file path=\"");
+        file = named
+            .and_then(|named| named.split('"').next())
+            .unwrap_or(file);
+        shown.insert((file, line.trim()));
+    }
     let mut places: Vec<Vec<&str>> = Vec::new();
     for line in attempt.surroundings.split_inclusive('\n') {
         match places.last_mut() {
@@ -229,20 +237,26 @@ fn surroundings(attempt: &Attempt, code: &str) -> String {
             _ => places.push(vec![line]),
         }
     }
-    places.retain(|place| place.len() == 1 || !place.iter().skip(1).all(|line| is_shown(&line)));
     let mut text = String::new();
-    for lines in places
-        .concat()
-        .chunk_by(|one, next| is_shown(&one) == is_shown(&next))
-    {
-        let repeats = lines.len() >= REPEATED && lines.first().is_some_and(is_shown);
-        match lines.len() {
-            count if repeats => {
-                text.push_str(&format!(
-                    "[... {count} lines that the code of the crash shows ...]\n"
-                ));
+    for place in places {
+        let Some((head, lines)) = place.split_first() else {
+            continue;
+        };
+        let file = head.rsplit_once(':').map_or(*head, |(file, _)| file);
+        let is_shown = |line: &&str| shown.contains(&(file, line.trim()));
+        if !lines.is_empty() && lines.iter().all(is_shown) {
+            continue;
+        }
+        text.push_str(head);
+        for lines in lines.chunk_by(|one, next| is_shown(one) == is_shown(next)) {
+            let count = lines.len();
+            if count >= REPEATED && lines.first().is_some_and(is_shown) {
+                let told = "lines that the code of the crash shows";
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "[... {count} {told} ...]");
+            } else {
+                text.extend(lines.iter().copied());
             }
-            _ => text.extend(lines.iter().copied()),
         }
     }
     text

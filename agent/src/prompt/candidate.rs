@@ -57,8 +57,7 @@ pub fn critic(
     )
 }
 
-/// Tells whether a rung says something to a reader: behind what the compiler does stands that the
-/// edits have their place and that the grammar takes them.
+/// Tells whether a rung says something to a reader: a patch that compiles has been applied and parsed.
 fn is_told(rung: &Rung) -> bool {
     rung.holds != Some(true) || rung.name >= RungName::Builds
 }

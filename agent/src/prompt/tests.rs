@@ -334,9 +334,20 @@ fn lines_around_a_patch_are_left_out_where_the_code_shows_them() {
     attempt.surroundings = "a.c:1\n1: x\n2: y\nb.c:7\n7: x\n8: z\n".into();
     for (code, expected) in [
         ("", attempt.surroundings.as_str()),
-        ("1: x\n2: y\n", "b.c:7\n7: x\n8: z\n"),
-        ("1: x\n7: x\n8: z\n", "a.c:1\n1: x\n2: y\n"),
-        ("1: x\n2: y\n7: x\n8: z\n", ""),
+        ("<file path=\"a.c\">\n1: x\n2: y\n", "b.c:7\n7: x\n8: z\n"),
+        (
+            "<file path=\"a.c\">\n1: x\n<file path=\"b.c\">\n7: x\n8: z\n",
+            "a.c:1\n1: x\n2: y\n",
+        ),
+        (
+            "<file path=\"a.c\">\n1: x\n2: y\n<file path=\"b.c\">\n7: x\n8: z\n",
+            "",
+        ),
+        // The same lines of another file.
+        (
+            "<file path=\"c.c\">\n1: x\n2: y\n7: x\n8: z\n",
+            attempt.surroundings.as_str(),
+        ),
     ] {
         assert_eq!(super::surroundings(&attempt, code), expected, "{code}");
     }
@@ -346,7 +357,10 @@ fn lines_around_a_patch_are_left_out_where_the_code_shows_them() {
     };
     attempt.surroundings = format!("a.c:1\n{}", lines(1..20, 0));
     assert_eq!(
-        super::surroundings(&attempt, &lines(4..15, 4)),
+        super::surroundings(
+            &attempt,
+            &format!("<file path=\"a.c\">\n{}", lines(4..15, 4))
+        ),
         format!(
             "a.c:1\n{}[... 11 lines that the code of the crash shows ...]\n{}",
             lines(1..4, 0),

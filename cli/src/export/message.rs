@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use patchwright_agent::template::Error;
-use patchwright_crash::signature::plain_name;
+use patchwright_crash::plain_name;
 use patchwright_source::{DiffHunk, FileDiff, Side, visible_line};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -72,7 +72,10 @@ pub(super) fn subject(exported: &Exported<'_>) -> String {
         let kind = crash.kind.rsplit('.').next()?;
         let function = if kind == crash.kind {
             let plain = plain_name(function);
-            let last = plain.rsplit("::").next().map(str::to_owned);
+            let no_name =
+                |part: &&str| part.starts_with(['{', '(']) || part.starts_with("operator");
+            let last = { plain.rsplit("::") }.find(|part| !no_name(part));
+            let last = last.map(str::to_owned);
             // A reader knows the function without the types and namespaces that fill the line.
             last.filter(|_| plain.len() > NAME).unwrap_or(plain)
         } else {

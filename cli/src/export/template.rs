@@ -72,7 +72,9 @@ pub(crate) fn ending(report: &Report) -> String {
 fn in_short(explanation: &str) -> String {
     let mut paragraphs = explanation.trim().split("\n\n");
     let cause = sentences(paragraphs.next().unwrap_or_default(), 2);
-    let done = paragraphs.next().map(|done| sentences(done, 1));
+    let is_text = |text: &&str| text.trim_start().starts_with(char::is_alphabetic);
+    let done = paragraphs.next().filter(is_text);
+    let done = done.map(|done| sentences(done, 1));
     [cause, done.unwrap_or_default()].join("\n\n")
 }
 
@@ -126,6 +128,7 @@ mod tests {
             "A sum wraps. It is taken for small.\n\nIt is checked now."
         );
         assert_eq!(wrapped(&in_short("One."), COLUMNS), "One.\n");
+        assert_eq!(in_short("One.\n\n- `a.c`: checks n").trim(), "One.");
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl Bench {
     }
 
     /// Tells whether a program that crashes on a PoV goes on for ever where nothing is to be read, as those
-    /// do that people type into: no repair would make it end on the PoV.
+    /// do that people type into: a repaired one may not end on the PoV either.
     async fn waits(&self, pov: &Pov) -> bool {
         let Some(empty) = empty_like(pov) else {
             return false;

@@ -159,7 +159,8 @@ pub(crate) fn proposals(
     };
     let mut found = known(root, &of_root);
     if found.is_empty() {
-        for folder in folders(root, language, &table.system) {
+        let is_known = |folder: &str| !known(&root.join(folder), &[]).is_empty();
+        for folder in folders(root, language, &table.system, &is_known) {
             let inside = root.join(&folder);
             let mut scripts = table.scripts.of(&inside);
             let outside = of_root.iter();
@@ -173,7 +174,12 @@ pub(crate) fn proposals(
 
 /// Returns the folders of a tree that hold files by which a build system is known, those above the most
 /// sources first and then the highest; none below another one.
-fn folders(root: &Path, language: Language, systems: &[BuildSystem]) -> Vec<String> {
+fn folders(
+    root: &Path,
+    language: Language,
+    systems: &[BuildSystem],
+    is_known: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
     let files = Tree::open(root).map(|tree| tree.files());
     let files = files.unwrap_or_default();
     let marks = systems.iter().flat_map(|system| &system.known_by);
@@ -182,7 +188,9 @@ fn folders(root: &Path, language: Language, systems: &[BuildSystem]) -> Vec<Stri
         .iter()
         .filter(|file| names.contains(&file.file_name().to_owned()));
     let folders = marked.map(TreePath::folder);
-    let folders: BTreeSet<&str> = folders.filter(|one| is_plain(one, "._+-/")).collect();
+    let folders = folders.filter(|one| is_plain(one, "._+-/") && !one.starts_with('-'));
+    let folders: BTreeSet<&str> = folders.collect();
+    let folders: BTreeSet<&str> = folders.into_iter().filter(|one| is_known(one)).collect();
     let below = |file: &str, folder: &str| {
         let rest = file.strip_prefix(folder);
         rest.is_some_and(|rest| rest.starts_with('/'))
@@ -214,10 +222,7 @@ pub(super) fn missing_tool(said: &str) -> Option<&str> {
 
 /// Names the tools that were missing, and the files with a `main`: a tree without programs may
 /// have examples to build.
-pub(crate) fn nothing_builds(
-    (tree, proposals): (&Path, &[Proposal]),
-    mut missing: Vec<String>,
-) -> WrongInput {
+pub(crate) fn nothing_builds((tree, tried): (&Path, bool), mut missing: Vec<String>) -> WrongInput {
     let mut with_main = String::new();
     if let Ok(tree) = Tree::open(tree) {
         let has_main = |path: &TreePath| {
@@ -237,10 +242,10 @@ pub(crate) fn nothing_builds(
         tools => format!("install what is missing here ({tools}), or "),
     };
     let tree = tree.display();
-    let tried = if proposals.is_empty() {
-        "no folder has the files of a build system that is known, so nothing was tried that"
-    } else {
+    let tried = if tried {
         "nothing that was tried"
+    } else {
+        "no folder has the files of a build system that is known, so nothing was tried that"
     };
     WrongInput(format!(
         "{tried} builds a program of {tree}: {missing}name the command with --build, and with --prepare one \
@@ -365,6 +370,8 @@ mod tests {
             "projects/make.bsd/Makefile",
             "projects/make/Makefile",
             "projects/make/more/Makefile",
+            "projects/CMakeCache/gradlew",
+            "-P/Makefile",
             "util/test.py",
         ] {
             let path = folder.path().join(name);

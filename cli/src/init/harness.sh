@@ -51,12 +51,15 @@ link() {
 
 system=
 link 2>/dev/null && exit
+set -f
 for library in $(find "$OUT" "$TREE" \( -name link.txt -o -name build.ninja -o -name Makefile \) -exec \
-  grep -ohE '(^|[ =])(-fopenmp|-l[A-Za-z0-9_+.-]+|/usr/lib[^ ]*/lib[^ ]*\.so)\b' {} + | tr -d ' =' | sort -u); do
-  echo 'int main(void) { return 0; }' | ${CC:-cc} -x c - -x none "$library" -o "$OUT/$name" 2>/dev/null &&
+  grep -ohE '(^|[[:space:]=])(-fopenmp|-l[A-Za-z0-9_+.-]+|/usr/lib[^[:space:]]*/lib[A-Za-z0-9_+.-]*\.so)\b' {} + |
+  tr -d '[:blank:]=' | grep -vE '^-l[a-z]*san$' | sort -u); do
+  echo 'int main() { return 0; }' | ${CXX:-c++} ${CXXFLAGS-} -x c++ - -x none "$library" -o "$OUT/$name" 2>/dev/null &&
     system="$system $library"
 done
-link 2>/dev/null && exit
+set +f
+[ -z "$system" ] || ! link 2>/dev/null || exit 0
 beside=$OUT/$name.beside
 rm -f "$beside"
 : >"$beside.log"

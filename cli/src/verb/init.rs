@@ -72,7 +72,7 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
             "no tests were found (commands.test): without them the best ending is `plausible`\n"
         }
         (_, []) => {
-            "no harmless inputs were found (inputs.harmless): without them less can be shown\n"
+            "no harmless inputs were found (inputs.harmless): without them *same elsewhere* may stay open\n"
         }
         _ => "",
     };
@@ -339,6 +339,7 @@ async fn build(
     start: &Start,
 ) -> anyhow::Result<Built> {
     let (keys, proposals) = (&start.keys, &start.proposals);
+    let mut tried = !proposals.is_empty();
     let mut given = Box::pin(trials.build(keys, proposals)).await;
     let built = loop {
         let missing = match given {
@@ -347,9 +348,9 @@ async fn build(
         };
         let question = "a command that builds $TREE into $OUT";
         let Some(command) = ask(arguments, trials.display, question).await else {
-            let tried = (start.tree.as_path(), proposals.as_slice());
-            return Err(build_systems::nothing_builds(tried, missing).into());
+            return Err(build_systems::nothing_builds((&start.tree, tried), missing).into());
         };
+        tried = true;
         let asked = Proposal::given(&command, proposals);
         given = Box::pin(trials.build(keys, &[asked])).await;
     };
@@ -367,7 +368,7 @@ async fn build(
 async fn find(trials: &Trials<'_>, arguments: &InitArguments, start: &Start, built: &mut Built) {
     find_pov(trials, arguments, built).await;
     built.settled = built.draft.clone();
-    // Where its own build system has no tests, another one of the tree may have some.
+    // Where its own build system has no tests, another one of its folder may have some.
     let mut beside = start.proposals.clone();
     beside.retain(|proposal| proposal.folder == built.proposal.folder);
     beside.insert(0, built.proposal.clone());

@@ -12,8 +12,8 @@ pub mod test_report;
 
 pub use crash::{
     Access, CommandLine, CrashReport, FrameOrigin, Operation, Place, ReportInWords, Side, Stack,
-    Thread, Tool, busiest_thread, fold, is_only_shown, parse, read_leading, read_pasted,
-    read_threads, read_words, scrub, stack_text,
+    Thread, Tool, busiest_thread, fold, is_only_shown, parse, plain_name, read_leading,
+    read_pasted, read_threads, read_words, scrub, stack_text,
 };
 pub use kept::{frames_of, rebased};
 pub use patchwright_source::{Frame, Role};

@@ -4,8 +4,7 @@
 //! numbers, so that a patch that moves lines does not turn an old crash into a new one.
 //! It holds no addresses, arguments, template arguments or numbers of anonymous classes.
 
-pub use crate::crash::plain_name;
-use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
+use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, plain_name, root_cause};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

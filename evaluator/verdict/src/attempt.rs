@@ -5,7 +5,7 @@
 //! `Parser::read`.
 
 use crate::evidence::{AcceptedInput, FoundInput};
-use patchwright_crash::signature::plain_name;
+use patchwright_crash::plain_name;
 use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
 use patchwright_target::runner::{Baseline, LineRange, Target};
 use patchwright_target::{Result, TargetError};

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 /// Executions after which another climb would hardly show more.
 const ENOUGH: u64 = 1_000;
-/// Mutants of the PoVs after which the search ends.
+/// Mutants of the PoVs that are run in one way after which their search ends.
 const MOST: u64 = 20_000;
 /// Inputs that are run before their results are judged.
 const CHUNK: usize = 512;

@@ -258,10 +258,13 @@ pub(super) fn settle(decisions: &[AcceptedInput], rung: &mut Rung) {
     }
     let open = rung.doubts.iter().any(Doubt::is_open);
     let alone = rung.counts.get(OPEN_FOR_DIFFERENCES) == Some(&1);
-    if settled && !open && rung.holds.is_none() {
-        let rest = rung.reason.split_once(BESIDES);
-        let rest = rest.map(|(_, rest)| format!("; {rest}"));
-        rung.holds = alone.then_some(true);
-        rung.reason = format!("every difference is decided{}", rest.unwrap_or_default());
+    if !settled || open || rung.holds.is_some() {
+        return;
+    }
+    if alone {
+        rung.holds = Some(true);
+        rung.reason = format!("every difference is decided; before: {}", rung.reason);
+    } else if let Some((_, rest)) = rung.reason.split_once(BESIDES) {
+        rung.reason = format!("every difference is decided; {rest}");
     }
 }

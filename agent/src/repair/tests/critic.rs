@@ -379,19 +379,25 @@ fn a_rung_of_an_older_version_is_climbed_again_when_its_differences_are_decided(
 
 #[test]
 fn a_rung_that_lacks_more_than_decisions_stays_open() {
-    let run = judged_before(1, |rung| {
-        rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), 0);
-        rung.reason = "1 doubt: a; besides, too few inputs".to_owned();
-    });
-    let run = play(run, [reply(ACCEPT)]);
-    assert_eq!(kind(&run), EndingKind::Plausible);
-    assert_eq!(run.decisions().len(), 1);
-    let same = run.attempts().iter().flat_map(|attempt| &attempt.rungs);
-    let same = { same }.find(|rung| rung.name == RungName::SameElsewhere);
-    assert_eq!(
-        same.unwrap().reason,
-        "every difference is decided; too few inputs"
-    );
+    let turned_away = "3 mutants are turned away";
+    for (reason, expected) in [
+        (
+            "1 doubt: a; besides, too few inputs",
+            "every difference is decided; too few inputs",
+        ),
+        (turned_away, turned_away),
+    ] {
+        let run = judged_before(1, |rung| {
+            rung.counts.insert(OPEN_FOR_DIFFERENCES.to_owned(), 0);
+            rung.reason = reason.to_owned();
+        });
+        let run = play(run, [reply(ACCEPT)]);
+        assert_eq!(kind(&run), EndingKind::Plausible);
+        assert_eq!(run.decisions().len(), 1);
+        let same = run.attempts().iter().flat_map(|attempt| &attempt.rungs);
+        let same = { same }.find(|rung| rung.name == RungName::SameElsewhere);
+        assert_eq!(same.unwrap().reason, expected);
+    }
 }
 
 fn code() -> Outcome {

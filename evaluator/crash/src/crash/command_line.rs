@@ -44,7 +44,7 @@ static IN_SENTENCE: Pattern = Pattern::new(
 
 /// A program with nothing but options and files behind it: a line of a sentence has words.
 static TYPED: Pattern = Pattern::new(
-    r"^[a-z][\w.+-]*(?:\s+(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+))+\s*$",
+    r"^[a-z](?:[\w.+-]*\w)?(?:\s+(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+))+\s*$",
 );
 
 /// A file that Markdown shows or links.
@@ -98,12 +98,7 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let whole = group_of(&LABELLED, line).or_else(|| {
         let mut folders = ["./", "../", "/", "~/"].iter();
         let with_folder = folders.any(|folder| bare.starts_with(folder));
-        let mut words = bare.split_whitespace();
-        let runs = words
-            .next()
-            .is_some_and(|first| phrases::has("programs that run others", first));
-        let typed = TYPED.is_match(bare) && (runs || words.any(|word| word.starts_with('-')));
-        (is_code || with_folder || typed).then_some(bare)
+        (is_code || with_folder || is_typed(bare)).then_some(bare)
     });
     let Some(whole) = whole else {
         let mut commands: Vec<CommandLine> = quoted(line, regex!("`|'''")).collect();
@@ -135,6 +130,15 @@ pub(super) fn read_line(line: &str, is_code: bool) -> Vec<CommandLine> {
     let block = || block.and_then(read).filter(in_folder);
     let command = plain(whole).filter(told).or_else(block);
     command.into_iter().collect()
+}
+
+/// Tells whether a line is a program with options and a file, and no part of a sentence that was wrapped.
+fn is_typed(line: &str) -> bool {
+    let fed = |command: &CommandLine| {
+        let is_word = phrases::has("words in front of options", command.name());
+        !is_word && command.options().next().is_some() && command.files().next().is_some()
+    };
+    TYPED.is_match(line) && read(line).is_some_and(|command| fed(&command))
 }
 
 /// Finds the commands of a block of code: behind a build a program needs no argument.
@@ -329,6 +333,19 @@ mod tests {
     fn expect_read(rows: &[(&str, bool, &str)]) {
         for (line, is_code, expected) in rows {
             assert_eq!(shown(line, *is_code), [*expected], "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_sentences_are_no_commands() {
+        for line in [
+            "with -fsanitize=address -g",
+            "see docs/tasks.md --help",
+            "e.g. -x tests/a.txt",
+            "from -O0 to/at -O2",
+            "node --version -p",
+        ] {
+            assert!(read_line(line, false).is_empty(), "{line}");
         }
     }
 

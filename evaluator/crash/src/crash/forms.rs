@@ -144,6 +144,7 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
     }
     // A handler names the signal and calls another function for the stack.
     if draft.kind == "crash"
+        && form.tool == Tool::Backtrace
         && let Some((_, signal)) = log.find_above(at, NEAR, abort::signal)
     {
         signal.clone_into(&mut draft.kind);

@@ -7,7 +7,7 @@ use super::around::{Around, is_told};
 use super::command_line::{CommandLine, is_preparing, read_block, read_line};
 use super::failure_words::{kind, vagueness};
 use super::{pasted, phrases};
-use patchwright_source::{Pattern, built_in_regex};
+use patchwright_source::{Pattern, built_in_regex, regex};
 use regex::Regex;
 use serde::{Serialize, Serializer};
 use std::sync::LazyLock;
@@ -78,7 +78,8 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
-          |{folders}(?:poc|crash-|leak-|oom-|timeout-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*)
+          |{folders}(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*
+          |{folders}(?:leak|oom|timeout)-[0-9a-f]{{8,}})
         | (?P<path>(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
         | (?P<option>--?[A-Za-z][A-Za-z0-9_-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
@@ -171,8 +172,10 @@ fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
     let line = line.and_then(|line| line.trim_end().strip_suffix(':'));
     let mut words = line.unwrap_or_default().split_whitespace();
     let mut announced = || words.any(|word| phrases::has("words of inputs", &word.to_lowercase()));
+    // What a forge shows is code or talk.
+    let shown = regex!(r"/(?:blob|tree|pull|commit|issues|compare)/").is_match(url);
     !NO_INPUT.is_match(url)
-        && (HOSTED.is_match(url) || around.is_among("words of inputs") || announced())
+        && (HOSTED.is_match(url) || around.is_among("words of inputs") || !shown && announced())
 }
 
 impl ReportInWords {
@@ -385,7 +388,7 @@ impl ReportInWords {
                 || OF_JAVA.is_match(line)
                 || OTHER.is_match(version)
                 // A fuzzer names the files that it finds by their hash.
-                || line.ends_with('-');
+                || found.name("whole").is_some() && line.ends_with('-');
             if !is_other {
                 let version = version.trim_end_matches(['.', '-', '+', '_']);
                 add(&mut self.versions, version);

@@ -225,7 +225,9 @@ fn render_frame(frame: &Frame) -> String {
 
 /// Returns a frame as it is shown. The place behind a name of C++ with all its types tells more than these.
 fn in_words(frame: &Frame) -> String {
-    if frame.function.len() <= NAME_LENGTH || frame.line.is_none() {
+    let name = &frame.function;
+    let has_types = name.contains('(') && !name.starts_with('<');
+    if name.chars().count() <= NAME_LENGTH || frame.line.is_none() || !has_types {
         return frame.to_string();
     }
     let mut short = frame.clone();

@@ -3,8 +3,8 @@
 
 use super::excerpt::cut;
 use super::{LocationTranslator, bytes};
-use crate::crash::{CrashReport, Frame, FrameOrigin, describe_access};
-use crate::signature::{Change, compare, plain_name};
+use crate::crash::{CrashReport, Frame, FrameOrigin, describe_access, plain_name};
+use crate::signature::{Change, compare};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

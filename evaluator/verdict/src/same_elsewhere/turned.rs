@@ -132,8 +132,8 @@ impl Comparison<'_> {
     }
 
     /// Tells whether a condition has the outcome that protects the PoV on all inputs: a program that ends
-    /// at the other one does the same on them. In Java it has the value in its place, which may hide an
-    /// outcome that changes nothing. What does not build, or what there was no time for, is taken to be so.
+    /// at the other one does the same on them. In Java the condition is replaced by that value; there
+    /// an outcome that changes nothing is not seen. What does not build, or what there was no time for, is taken to be so.
     async fn is_of_one_value(&mut self, one: &OneSided) -> Result<bool> {
         let text = &one.text;
         let java = self.programs.task().language == Language::Java;
