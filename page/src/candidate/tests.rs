@@ -128,7 +128,7 @@ fn a_candidate_says_first_why_it_was_refused() {
         "data-load=\"/review/runs/run-1/logs/ab12\"",
         "file=%3Cb%3E.c&amp;from=1&amp;to=9&amp;shift=0&amp;view=split",
         "action=\"/review/runs/run-1/attempts/1/contest\"",
-        "if</i> (n &gt; <i class=n><b>2</b></i>)",
+        "if (n &gt; <b>2</b>)",
     ] {
         place(part);
     }
