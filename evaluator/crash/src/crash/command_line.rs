@@ -26,7 +26,7 @@ static ENDED: Pattern = Pattern::new(
 );
 /// A command behind the words with which debuggers and forms announce one.
 static LABELLED: Pattern = Pattern::new(
-    r"^\W*(?:==\d+==\s)?(?i:command(?: ?line)?|cmd(?: ?line)?|run(?:ning)?|starting program)[\s*`]{0,4}:[\s*`]{0,4}([^`*]+)",
+    r"^\W*(?:==\d+==\s)?(?i:(?:[a-z]+ ){0,4}command(?: ?line)?|cmd(?: ?line)?|run(?:ning)?|starting program)[\s*`]{0,4}:[\s*`]{0,4}([^`*]+)",
 );
 /// The mark of an entry of a list.
 static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*:-]|#{2,6})\s+)?");

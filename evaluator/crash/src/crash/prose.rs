@@ -118,7 +118,7 @@ static HOSTED: Pattern = Pattern::new(
 );
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: Pattern = Pattern::new(
-    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport\.(?:java|sun)\.com|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/",
+    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport\.(?:java|sun)\.com|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/|oss-fuzz\.com/(?:revisions|testcase)\b",
 );
 /// Words of a path of which it is clear that a program reads it.
 static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");
@@ -174,7 +174,8 @@ fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
     let mut announced = || words.any(|word| phrases::has("words of inputs", &word.to_lowercase()));
     // What a forge shows is code or talk.
     let shown = regex!(r"/(?:blob|tree|pull|commit|issues|compare)/").is_match(url);
-    !NO_INPUT.is_match(url)
+    url.starts_with("http")
+        && !NO_INPUT.is_match(url)
         && (HOSTED.is_match(url) || around.is_among("words of inputs") || !shown && announced())
 }
 

@@ -20,16 +20,14 @@ const MAX_LINES: usize = 600;
 /// Splits a sentence into its position, which may be missing, and its message. A panic
 /// of Go uses the same words.
 fn sentence(line: &str) -> Option<(&str, &str)> {
-    if line.trim_start().starts_with("panic: ") {
-        return None;
-    }
     let bare = || Some(("", line.trim_start().strip_prefix("runtime error: ")?));
     let is_place = |place: &str| {
         let ends = place.ends_with(|c: char| c.is_ascii_hexdigit() || c == '>');
         ends || place.to_lowercase().ends_with("ubsan")
     };
     let told = line.split_once(": runtime error: ");
-    told.filter(|(place, _)| is_place(place)).or_else(bare)
+    let told = told.filter(|(place, _)| is_place(place)).or_else(bare);
+    told.filter(|_| !line.contains("panic: "))
 }
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
