@@ -72,7 +72,7 @@ fn account(
             (0, _) => Err("never reached"),
             // Behind another branch of the patch that accepted inputs pass by.
             (_, 0) if accepted_come => Ok("only the PoV and inputs like it come there".to_owned()),
-            (_, 0) => Err("no accepted input and no test comes there"),
+            (_, 0) => Err("no accepted input comes there, and no test that is known to notice"),
             (all, fewer) if all > fewer => {
                 Ok("the PoV and inputs like it take the other way".to_owned())
             }
