@@ -12,6 +12,7 @@ mod access;
 mod around;
 mod chromium;
 mod command_line;
+mod commands_in_text;
 mod cwe;
 mod draft;
 mod failure_words;

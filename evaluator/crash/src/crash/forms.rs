@@ -143,10 +143,9 @@ fn read(form: &Form, begin: &Captures<'_>, log: &Log<'_>, at: usize) -> Option<D
         abort::explain(&mut draft, abort::reason_told(log, at));
     }
     // A handler names the signal and calls another function for the stack.
-    if draft.kind == "crash"
-        && form.tool == Tool::Backtrace
-        && let Some((_, signal)) = log.find_above(at, NEAR, abort::signal)
-    {
+    let near = log.find_above(at, NEAR, abort::signal);
+    let near = near.filter(|_| draft.kind == "crash" && form.tool == Tool::Backtrace);
+    if let Some((_, signal)) = near {
         signal.clone_into(&mut draft.kind);
     }
     (draft.has_frames() || form.bare).then_some(draft)

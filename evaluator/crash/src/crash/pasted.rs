@@ -6,7 +6,7 @@
 //! not read here.
 
 use super::around::is_told;
-use super::command_line::{is_announced, read_line};
+use super::commands_in_text::{is_announced, read_line};
 use super::draft::Draft;
 use super::{
     CrashReport, Frame, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,

@@ -4,9 +4,9 @@
 //! stands in the text as it is given.
 
 use super::around::{Around, is_told};
-use super::command_line::{CommandLine, is_preparing, read_block, read_line};
+use super::commands_in_text::{is_preparing, read_block, read_line};
 use super::failure_words::{kind, vagueness};
-use super::{pasted, phrases};
+use super::{CommandLine, pasted, phrases};
 use patchwright_source::{Pattern, built_in_regex, regex};
 use regex::Regex;
 use serde::{Serialize, Serializer};
@@ -168,8 +168,7 @@ fn add(list: &mut Vec<String>, name: &str) {
 /// that ends with a colon.
 fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
     let above = before.and_then(|before| before.strip_suffix('\n'));
-    let line = above.and_then(|above| above.trim_end().lines().next_back());
-    let line = line.and_then(|line| line.trim_end().strip_suffix(':'));
+    let line = above.and_then(|above| above.trim_end().lines().next_back()?.strip_suffix(':'));
     let mut words = line.unwrap_or_default().split_whitespace();
     let mut announced = || words.any(|word| phrases::has("words of inputs", &word.to_lowercase()));
     // What a forge shows is code or talk.

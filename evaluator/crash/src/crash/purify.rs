@@ -227,10 +227,9 @@ fn render_frame(frame: &Frame) -> String {
 fn in_words(frame: &Frame) -> String {
     let name = &frame.function;
     let has_types = name.contains('(') && !name.starts_with('<');
-    if name.chars().count() <= NAME_LENGTH || frame.line.is_none() || !has_types {
-        return frame.to_string();
+    let mut shown = frame.clone();
+    if name.chars().count() > NAME_LENGTH && frame.line.is_some() && has_types {
+        shown.function = format!("{}(..)", plain_name(name));
     }
-    let mut short = frame.clone();
-    short.function = format!("{}(..)", plain_name(&frame.function));
-    short.to_string()
+    shown.to_string()
 }

@@ -103,9 +103,9 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let mut skipping = false;
     for line in log.from(at + 1, MAX_LINES) {
         // A check of its own that failed has a stack of the sanitizer.
-        let ends =
-            line.starts_with("SUMMARY: ") || regex!("Sanitizer:? CHECK failed: ").is_match(line);
-        if ends || headline(line).is_some() {
+        if regex!("^SUMMARY: |Sanitizer:? CHECK failed: ").is_match(line)
+            || headline(line).is_some()
+        {
             break;
         }
         if line.starts_with("Shadow byte") || line.starts_with("Memory tags around") {
