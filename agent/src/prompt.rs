@@ -8,6 +8,7 @@
 
 mod candidate;
 pub(crate) mod control_tokens;
+mod surroundings;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,9 @@ use crate::record::{
 use crate::task::Mode;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
-use patchwright_retrieval::Candidate;
+use patchwright_retrieval::{Candidate, FILE_LINES};
 use patchwright_source::Language;
-use std::collections::HashSet;
-use std::fmt::Write as _;
+use surroundings::surroundings;
 use template::render;
 
 /// A difference of behaviour, and the input that shows it.
@@ -55,7 +55,7 @@ pub fn system(plan: &Plan) -> String {
             language => language_name(plan.language),
             java => plan.language == Language::Java,
             cpp => plan.language == Language::Cpp,
-            limits => context! { queries_max => QUERIES },
+            limits => context! { queries_max => QUERIES, file_lines => FILE_LINES },
             protect => plan.protect.clone(),
             probes => plan.probes(),
         },
@@ -214,58 +214,6 @@ pub fn contest(
             differences => shown(differences),
         },
     )
-}
-
-/// Lines in a row around a patch that are left out where the code beside it shows them.
-const REPEATED: usize = 8;
-
-/// Returns the lines around a patch, but for what the code beside it shows of their files.
-fn surroundings(attempt: &Attempt, code: &str) -> String {
-    let mut shown: HashSet<(&str, &str)> = HashSet::new();
-    let mut file = "";
-    for line in code.lines() {
-        let named = line.strip_prefix("<file path=\"");
-        file = named
-            .and_then(|named| named.split('"').next())
-            .unwrap_or(file);
-        shown.insert((file, line.trim()));
-    }
-    let mut places: Vec<Vec<&str>> = Vec::new();
-    for line in attempt.surroundings.split_inclusive('\n') {
-        match places.last_mut() {
-            Some(place) if is_numbered(line) => place.push(line),
-            _ => places.push(vec![line]),
-        }
-    }
-    let mut text = String::new();
-    for place in places {
-        let Some((head, lines)) = place.split_first() else {
-            continue;
-        };
-        let file = head.rsplit_once(':').map_or(*head, |(file, _)| file);
-        let is_shown = |line: &&str| shown.contains(&(file, line.trim()));
-        if !lines.is_empty() && lines.iter().all(is_shown) {
-            continue;
-        }
-        text.push_str(head);
-        for lines in lines.chunk_by(|one, next| is_shown(one) == is_shown(next)) {
-            let count = lines.len();
-            if count >= REPEATED && lines.first().is_some_and(is_shown) {
-                let told = "lines that the code of the crash shows";
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "[... {count} {told} ...]");
-            } else {
-                text.extend(lines.iter().copied());
-            }
-        }
-    }
-    text
-}
-
-/// Tells whether a line is one of source, with its number.
-fn is_numbered(line: &str) -> bool {
-    let number = line.split_once(": ").map(|(number, _)| number);
-    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Describes differences: each with its input and both behaviours.

@@ -40,6 +40,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use texts::Texts;
 
+/// The most lines that a file query shows at a time.
+pub const FILE_LINES: usize = 300;
 /// The most lines of code in one answer: what a reader takes in at once. Hits
 /// beyond them are shown by their first lines.
 const ANSWER_LINES: u32 = 600;

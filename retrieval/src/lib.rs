@@ -28,7 +28,7 @@ mod words;
 
 pub use answer::{Answer, Miss};
 pub use context::{Card, Choice, Context, DEFAULT_BUDGET, Form, Request};
-pub use engine::Engine;
+pub use engine::{Engine, FILE_LINES};
 pub use error::RetrievalError;
 pub use flow::{Direction, FlowStep, GuardFact, GuardKind};
 pub use index::files::FileRow;

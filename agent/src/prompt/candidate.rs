@@ -111,12 +111,11 @@ pub fn challenge(
 ) -> String {
     // A line for each rung, with a reason where it is open.
     let rungs = attempt.rungs.iter().chain([compared]);
-    let mut rungs = rungs
-        .filter(|rung| is_told(rung))
-        .map(|rung| match rung.holds {
-            Some(true) => format!("{} holds", rung.name),
-            _ => rung.in_words("is open"),
-        });
+    let rungs = rungs.filter(|rung| is_told(rung));
+    let mut rungs = rungs.map(|rung| match rung.holds {
+        Some(true) => format!("{} holds", rung.name),
+        _ => rung.in_words("is open"),
+    });
     let answers: Vec<String> = compared.answers.iter().take(CHALLENGED).cloned().collect();
     render(
         "challenge.md",
@@ -214,9 +213,13 @@ mod tests {
             }],
             ..BaselineSummary::default()
         };
+        let applied = Rung::new(RungName::Applies, Some(true), "every edit was located");
+        attempt.rungs.push(applied);
         let of = (Language::C, &baseline);
         let text = critic(of, "crash", (&attempt, &last), "b.c:2-2\n2: y\n");
         assert!(!text.contains("the length was not checked"), "{text}");
+        // What compiles has been applied.
+        assert!(!text.contains("applies holds"), "{text}");
         insta::assert_snapshot!(text);
         insta::assert_snapshot!(critic_again());
     }

@@ -1,8 +1,8 @@
 //! Answers about files: lines of one, the whole of a small one, the outline
 //! of a large one. Every path is brought into the tree or refused first.
 
-use super::Engine;
 use super::lookup::described;
+use super::{Engine, FILE_LINES};
 use crate::answer::{Answer, Answered, Miss};
 use crate::error::Result;
 use crate::query::LineRange;
@@ -12,8 +12,6 @@ use patchwright_source::{SourceError, Text, TreePath};
 
 /// Limit on how many names are offered in place of one that was not found.
 const NEAREST: usize = 5;
-/// The most lines that a file query without a range shows as they are.
-const LINES: usize = 300;
 /// Limit on how many lines of a large file without definitions are shown.
 const HEAD: u32 = 80;
 
@@ -108,7 +106,7 @@ impl Engine {
         let count = text.line_count();
         if count == 0 {
             answer.listing.push(format!("{path} is empty"));
-        } else if count <= LINES {
+        } else if count <= FILE_LINES {
             let whole = Snippet::cut(path, text, &[(1, count as u32)], false);
             answer.snippets.extend(whole);
         } else {
@@ -132,7 +130,7 @@ impl Engine {
         lines: &[LineRange],
     ) -> Result<()> {
         let count = text.line_count() as u32;
-        let limit = LINES as u32;
+        let limit = FILE_LINES as u32;
         let mut left = limit;
         let mut shown = Vec::new();
         for range in lines {

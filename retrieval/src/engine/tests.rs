@@ -291,7 +291,8 @@ fn a_large_file_comes_as_its_outline() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("tree");
     std::fs::create_dir(&root).unwrap();
-    let code: String = (0..400).fold(String::new(), |code, n| {
+    let pair = "struct one { int a; }; struct two { int b; };\n".to_owned();
+    let code: String = (0..400).fold(pair, |code, n| {
         code + &format!("int f{n}(void) {{ return {n}; }}\n")
     });
     std::fs::write(root.join("big.c"), code).unwrap();
@@ -306,10 +307,11 @@ fn a_large_file_comes_as_its_outline() {
     let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
     let outline = ask(&engine, "file", "big.c");
     assert!(
-        outline.contains("big.c has 400 lines: its outline"),
+        outline.contains("big.c has 401 lines: its outline"),
         "{outline}"
     );
     assert!(outline.contains("int f7(void)"), "{outline}");
+    assert_eq!(outline.matches("struct two").count(), 1, "{outline}");
     let long = ask(&engine, "symbol", "g");
     assert!(
         long.contains("lines") && long.contains("not shown"),

@@ -105,6 +105,19 @@ fn stacks_are_weighed_by_role_and_depth_and_the_harness_is_left() {
 }
 
 #[test]
+fn a_function_that_is_cut_says_where_it_ends() {
+    let rest = "  other();\n".repeat(400);
+    let text = format!("int top(int total)\n{{\n  int left = total;\n  use(left);\n{rest}}}\n");
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let found = shown(&context(
+        &engine,
+        stack(Role::Crash, &[("top", "src/a.c", 4)]),
+    ));
+    let said = why(&found, "top").unwrap_or_default();
+    assert_eq!(said, "crash stack #0, at line 4; it goes on to line 405");
+}
+
+#[test]
 fn what_the_top_calls_comes_along_three_calls_away() {
     let text = functions(&[
         ("top", "return low(total);"),
