@@ -444,6 +444,7 @@ fn flags_that_reach_no_compiler_are_told() {
     assert_eq!(told.code, Some(0), "{told:#?}");
     let line = "CFLAGS did not reach the compiler";
     assert!(told.stderr.contains(line), "{told:#?}");
+    assert!(told.stdout.contains("no tests were found"), "{told:#?}");
     let task = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
     assert!(
         task.contains("\n# No program of it holds a sanitizer"),

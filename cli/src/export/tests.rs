@@ -7,6 +7,19 @@ use patchwright_agent::report::{AttemptReport, CrashSummary, Report, RungReport}
 
 const DIFF: &str = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n";
 
+fn held(name: &str) -> RungReport {
+    RungReport {
+        name: name.into(),
+        holds: Some(true),
+        reason: format!("it | {name}"),
+        seconds: 1.0,
+        log: Some("logs/x.log".into()),
+        counts: [].into(),
+        found: Vec::new(),
+        doubts: Vec::new(),
+    }
+}
+
 fn report(explanation: &str, diff: &str) -> Report {
     let attempt = AttemptReport {
         number: 1,
@@ -15,16 +28,7 @@ fn report(explanation: &str, diff: &str) -> Report {
         latin1: false,
         withdrawn: false,
         explanation: Some(explanation.into()),
-        rungs: vec![RungReport {
-            name: "builds".into(),
-            holds: Some(true),
-            reason: "it | builds".into(),
-            seconds: 1.0,
-            log: Some("logs/x.log".into()),
-            counts: [].into(),
-            found: Vec::new(),
-            doubts: Vec::new(),
-        }],
+        rungs: ["parses", "builds"].map(held).into(),
         warnings: Vec::new(),
         p_right: None,
         features: [].into(),
@@ -98,8 +102,8 @@ fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
         signature: None,
     });
     let best = report.best.as_mut().unwrap();
-    best.rungs[0].reason = format!("{}end.", "word ".repeat(30));
-    let mut asked = best.rungs[0].clone();
+    best.rungs[1].reason = format!("{}end.", "word ".repeat(30));
+    let mut asked = best.rungs[1].clone();
     asked.reason = "is it so?".to_owned();
     best.rungs.push(asked);
     let text = mail_of(&report);
@@ -111,6 +115,36 @@ fn names_of_java_lose_their_package_and_evidence_is_wrapped() {
     assert!(evidence[1].starts_with("  word "), "{text}");
     assert!(evidence[2].ends_with(" end."), "{text}");
     assert!(text.contains(": is it so?\n"), "{text}");
+}
+
+#[test]
+fn long_names_lose_their_types_and_namespaces() {
+    let mut report = report("e", DIFF);
+    for (function, expected) in [
+        ("fill(int)", "fill"),
+        (
+            "tap::Inlet::fill(std::vector<int>&) const",
+            "tap::Inlet::fill",
+        ),
+        (
+            "tap::inlets::of_iron::Catalogue::fill(int)::{lambda(int)#1}::operator()(int) const",
+            "fill",
+        ),
+    ] {
+        report.crash = Some(CrashSummary {
+            kind: "heap-buffer-overflow".to_owned(),
+            summary: "s".to_owned(),
+            function: Some(function.to_owned()),
+            file: None,
+            line: None,
+            signature: None,
+        });
+        let text = mail_of(&report);
+        let subject = format!("[PATCH] a: fix heap-buffer-overflow in {expected}\n");
+        assert!(text.contains(&subject), "{text}");
+        // What compiles has been parsed.
+        assert!(!text.contains("The syntax is right"), "{text}");
+    }
 }
 
 #[test]

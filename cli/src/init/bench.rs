@@ -33,7 +33,7 @@ pub(crate) enum Seen {
     /// The crash, in words.
     Crash(String),
     /// A crash in doubt, as one that other inputs bring too: it may be the one, where there is no other.
-    Usual { crash: String, why: &'static str },
+    Doubtful { crash: String, why: &'static str },
     /// No crash, or another than the one that was reported.
     Nothing(String),
 }
@@ -42,7 +42,7 @@ impl Seen {
     /// Returns what tells more.
     pub(super) fn or(self, later: Self) -> Self {
         match (&self, &later) {
-            (Self::Usual { .. }, Self::Nothing(_)) => self,
+            (Self::Doubtful { .. }, Self::Nothing(_)) => self,
             _ => later,
         }
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Crash(crash) => write!(f, "ok, it crashes: {crash}"),
-            Self::Usual { crash, why } => write!(f, "in doubt, {why}: {crash}"),
+            Self::Doubtful { crash, why } => write!(f, "in doubt, {why}: {crash}"),
             Self::Nothing(why) => write!(f, "{}", why.lines().next().unwrap_or_default()),
         }
     }
@@ -96,7 +96,7 @@ impl Bench {
             return Ok(match seen {
                 Seen::Crash(crash) if replay.outcome != Outcome::Hung && self.waits(pov).await => {
                     let why = "it does not end on an empty input";
-                    Seen::Usual { crash, why }
+                    Seen::Doubtful { crash, why }
                 }
                 seen => seen,
             });
@@ -131,7 +131,7 @@ impl Bench {
         if lacks(replay.crash.as_ref()) && !lacks(reported) {
             let lacking = format!("the class path is not all that it needs: {crash}");
             let why = "a class is not found";
-            return Ok(reported.map_or(Seen::Usual { crash, why }, |_| Seen::Nothing(lacking)));
+            return Ok(reported.map_or(Seen::Doubtful { crash, why }, |_| Seen::Nothing(lacking)));
         }
         if let Some(reported) = reported {
             return Ok(self.compare(pov, replay, reported, crash).await);
@@ -139,7 +139,7 @@ impl Bench {
         let Some(why) = self.is_usual(pov, replay).await else {
             let why = "a leak may not be the input's";
             return Ok(if is_leak(replay) {
-                Seen::Usual { crash, why }
+                Seen::Doubtful { crash, why }
             } else {
                 Seen::Crash(crash)
             });
@@ -148,7 +148,7 @@ impl Bench {
         Ok(if noise {
             Seen::Nothing(format!("another crash, {why}: {crash}"))
         } else {
-            Seen::Usual { crash, why }
+            Seen::Doubtful { crash, why }
         })
     }
 
@@ -184,7 +184,7 @@ impl Bench {
         let why = "the program has no symbols (is it linked with -s?)";
         match usual {
             Some(why) => Seen::Nothing(format!("another crash, {why}: {crash}")),
-            None => Seen::Usual { crash, why },
+            None => Seen::Doubtful { crash, why },
         }
     }
 

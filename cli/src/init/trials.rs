@@ -216,15 +216,15 @@ impl Trials<'_> {
         ways.extend(reported.into_iter().map(Harness::program));
         ways.extend(likely.iter().flat_map(fed).chain(others));
         ways.extend(tests.iter().flat_map(fed));
-        let mut usual = None;
-        if self.try_ways(built, ways, &mut usual).await {
+        let mut doubtful = None;
+        if self.try_ways(built, ways, &mut doubtful).await {
             return true;
         }
         for program in likely.into_iter().chain(tests) {
             let usage = self.usage(built, program).await.unwrap_or_default();
             let with = |option: &str| Harness::program(format!("{program} {option} \"$POV\""));
             let ways = options(&usage).into_iter().take(OPTIONS).map(with);
-            if self.try_ways(built, ways.collect(), &mut usual).await {
+            if self.try_ways(built, ways.collect(), &mut doubtful).await {
                 return true;
             }
         }
@@ -232,7 +232,7 @@ impl Trials<'_> {
             self.tell("PoV: a trace shows which method to call: give it with --crash");
             return false;
         }
-        let Some((way, crash)) = usual else {
+        let Some((way, crash)) = doubtful else {
             return false;
         };
         let feed = &way.feed;
@@ -245,7 +245,7 @@ impl Trials<'_> {
         &self,
         built: &mut Built,
         ways: Vec<Harness>,
-        usual: &mut Option<(Harness, String)>,
+        doubtful: &mut Option<(Harness, String)>,
     ) -> bool {
         for way in ways {
             let ours = self.place(&way);
@@ -253,8 +253,8 @@ impl Trials<'_> {
             self.tell(&format!("PoV: {way}: {seen}"));
             match seen {
                 Seen::Crash(crash) if self.take(built, &way, &crash).await => return true,
-                Seen::Usual { crash, why } if usual.is_none() => {
-                    *usual = Some((way, format!("{crash}; {why}")));
+                Seen::Doubtful { crash, why } if doubtful.is_none() => {
+                    *doubtful = Some((way, format!("{crash}; {why}")));
                 }
                 _ => {}
             }
@@ -332,7 +332,7 @@ impl Trials<'_> {
     /// Tries a command that is known to be the one.
     pub(crate) async fn try_given(&self, built: &mut Built, command: &str) -> bool {
         let seen = self.try_pov(built, command).await;
-        if let Seen::Usual { crash, why } = &seen {
+        if let Seen::Doubtful { crash, why } = &seen {
             built.draft.keep(command, &format!("{crash}; {why}"));
         }
         !matches!(seen, Seen::Nothing(_))
