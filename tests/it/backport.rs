@@ -158,6 +158,11 @@ fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
         assert_eq!(branch["ending"], ending, "{branch:#}");
         assert_eq!(branch["unchanged"], !carried.is_null(), "{branch:#}");
     }
+    for name in ["stable-3", "stable-4"] {
+        let agreement = &branch(report, name)["agreement"];
+        assert!(agreement["inputs"].as_u64() > Some(0), "{report:#}");
+        assert_eq!(agreement["alike"], agreement["inputs"], "{report:#}");
+    }
     let trailers = "Reported-by: Eve <e@example.org>\n(cherry picked from commit";
     for (name, words) in [
         ("stable-3", format!("[ Upstream commit {fix} ]")),
@@ -176,6 +181,30 @@ fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
             assert!(shown.contains(words), "{words} is missing in {shown}");
         }
     }
+}
+
+#[test]
+fn a_branch_that_does_otherwise_than_the_original_is_told_with_the_input() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let fix = history(&scene);
+    let folder = scene.path("src");
+    git(&folder, &["checkout", "--quiet", "stable-4"]);
+    let code = fs::read_to_string(folder.join("records.c")).unwrap();
+    let (from, to) = ("value = value;", "value = value == 2 ? 3 : value;");
+    assert!(code.contains(from), "{code}");
+    commit(&folder, &code.replace(from, to), "count in the old way");
+    git(&folder, &["checkout", "--quiet", "main"]);
+    let told = scene.plain(&[
+        "backport", &fix, "--task", "records", "--out", "out", "--onto", "stable-4",
+    ]);
+    for words in [
+        "does as the fixed original on ",
+        "differs (out/stable-4.input): it does `exit status 0 harness: 12 bytes 2 records two: 3 one: 1",
+        "the original `exit status 0 harness: 12 bytes 2 records two: 2 one: 1",
+    ] {
+        assert!(told.stdout.contains(words), "{words} in {told:#?}");
+    }
+    assert!(scene.patchwright.scratch("out/stable-4.input").is_file());
 }
 
 #[test]

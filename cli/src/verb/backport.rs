@@ -5,6 +5,7 @@
 //! way carries a model writes, where one is named for it; else it is left to people, with the
 //! commits that it builds on.
 
+mod agreement;
 mod branch;
 pub(in crate::verb) mod fix;
 mod mail;
@@ -12,11 +13,11 @@ mod mail;
 use super::export;
 use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, WrongInput};
+use crate::common::{Common, WrongInput, plain_name};
 use crate::display;
 use crate::revisions::{Place, Revisions, Seen};
 use anyhow::Context;
-use branch::{Branch, file_name};
+use branch::Branch;
 use clap::Args;
 use fix::{Fix, commit};
 use patchwright_agent::record::{Ending, EndingKind};
@@ -199,5 +200,22 @@ impl Backport<'_> {
             id: id.chars().take(128).collect(),
             ..task
         })
+    }
+}
+
+/// The name of a branch as the name of a file and as the end of a task's id.
+fn file_name(name: &str) -> String {
+    let name = plain_name(name, "._", 64);
+    name.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn the_name_of_a_branch_stays_in_its_folder() {
+        assert_eq!(file_name("origin/stable-1.0"), "origin-stable-1.0");
+        assert_eq!(file_name("../../etc"), "-..-etc");
     }
 }

@@ -29,7 +29,7 @@ const EACH: Duration = Duration::from_secs(10);
 const SPLITS: usize = 3;
 
 /// The runs of one program by input.
-type Runs = BTreeMap<usize, InputRun>;
+pub(crate) type Runs = BTreeMap<usize, InputRun>;
 /// A candidate by its number, and its runs.
 type Behaviour = (u32, Runs);
 
@@ -53,14 +53,8 @@ pub async fn agreement(
     let Some((pov, _, old)) = first_way(target, baseline)? else {
         return Ok(Agreement::default());
     };
-    let inputs_run = Inputs {
-        capture: Capture::Outputs,
-        ..Inputs::new(contents(target, pov, inputs)?, TIME, EACH)
-    };
-    let run = async |build: &Build| -> Result<Runs> {
-        let runs = target.run_inputs(build, pov, &inputs_run).await?;
-        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
-    };
+    let inputs_run = inputs_of(target, pov, inputs)?;
+    let run = async |build: &Build| runs(target, build, pov, &inputs_run).await;
     let (before, again) = (run(old).await?, run(old).await?);
     let mut behaviours: Vec<Behaviour> = Vec::new();
     for candidate in candidates {
@@ -111,8 +105,23 @@ fn usable((before, again): (&Runs, &Runs), behaviours: &[Behaviour]) -> Vec<usiz
     usable
 }
 
+/// The runs of a program on inputs.
+pub(crate) async fn runs(
+    target: &dyn Target,
+    build: &Build,
+    pov: &Pov,
+    inputs: &Inputs,
+) -> Result<Runs> {
+    let runs = target.run_inputs(build, pov, inputs).await?;
+    Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+}
+
 /// The inputs that the programs are run on: those that were handed in first.
-fn contents(target: &dyn Target, pov: &Pov, inputs: &[ChallengeInput]) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn inputs_of(
+    target: &dyn Target,
+    pov: &Pov,
+    inputs: &[ChallengeInput],
+) -> Result<Inputs> {
     let task = target.task();
     let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
     let given = given_inputs::contents(task, pov)?;
@@ -120,7 +129,10 @@ fn contents(target: &dyn Target, pov: &Pov, inputs: &[ChallengeInput]) -> Result
     let povs = given_inputs::povs(task)?;
     contents.extend(povs.clone());
     contents.extend(Mutator::new(povs).take(DERIVED));
-    Ok(contents)
+    Ok(Inputs {
+        capture: Capture::Outputs,
+        ..Inputs::new(contents, TIME, EACH)
+    })
 }
 
 /// Returns the groups of candidates on an input, each with what it does; none where all

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod attempt;
+mod comparison;
 mod evidence;
 mod given_inputs;
 mod ladder;
@@ -23,6 +24,7 @@ mod witness;
 
 pub use agreement::{Candidate, agreement};
 pub use attempt::AttemptFacts;
+pub use comparison::{Comparison, compare};
 pub use evidence::{AcceptedInput, Doubt, DoubtedInput, FoundInput, Rung, RungName};
 pub use ladder::Ladder;
 pub use minimize::minimize;

@@ -43,7 +43,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "evaluator/verdict",
         "mutation evidence attempt given_inputs review verdict_cache rung minimize regression memcheck witness robust \
-         same_elsewhere agreement ladder",
+         same_elsewhere agreement comparison ladder",
     ),
     (
         "config",

@@ -1,8 +1,8 @@
 //! One branch: it is tried with the PoV, gets the fix, and the ladder judges it there.
 
-use super::Backport;
+use super::agreement::Agreement;
 use super::fix::{Size, with_context_of};
-use crate::common::plain_name;
+use super::{Backport, file_name};
 use crate::display;
 use crate::revisions::Seen;
 use crate::verb::session::{self, Beginning};
@@ -55,6 +55,8 @@ pub(super) struct Branch {
     pub(super) ending: Option<String>,
     pub(super) detail: String,
     pub(super) run: Option<String>,
+    /// The branch with a patch that stands, against the main line with the fix.
+    pub(super) agreement: Option<Agreement>,
     /// The file for `git am`, of a patch that stands.
     pub(super) mail: Option<String>,
 }
@@ -213,6 +215,8 @@ impl Backport<'_> {
         branch.size = Some(Size::of(&best.diff));
         branch.unchanged = self.is_unchanged(&best.diff_bytes());
         if branch.stands() {
+            let at = (branch.name.as_str(), branch.commit.as_str());
+            branch.agreement = self.agreement(at, report).await?;
             branch.mail = self.write_mail(branch, report).await?;
         }
         Ok(())
@@ -263,15 +267,9 @@ fn changed_lines(files: &[FileDiff]) -> impl Iterator<Item = (&str, Side, &str)>
     })
 }
 
-/// The name of a branch as the name of a file and as the end of a task's id.
-pub(super) fn file_name(name: &str) -> String {
-    let name = plain_name(name, "._", 64);
-    name.trim_start_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{file_name, same_lines};
+    use super::same_lines;
 
     #[test]
     fn only_the_changed_lines_are_compared() {
@@ -282,11 +280,5 @@ mod tests {
         assert!(same_lines(one, &moved));
         assert!(!same_lines(one, &one.replace("+new", "+newer")));
         assert!(!same_lines(one, &one.replace("a.c", "b.c")));
-    }
-
-    #[test]
-    fn the_name_of_a_branch_stays_in_its_folder() {
-        assert_eq!(file_name("origin/stable-1.0"), "origin-stable-1.0");
-        assert_eq!(file_name("../../etc"), "-..-etc");
     }
 }

@@ -1,8 +1,8 @@
 //! The mail of a carried commit: in its author's name and words, with the commit named as the
 //! branch names the ones that it takes over.
 
-use super::Backport;
-use super::branch::{Branch, Carried, file_name};
+use super::branch::{Branch, Carried};
+use super::{Backport, file_name};
 use crate::common::write_file;
 use crate::export::{ending, letter};
 use crate::verb::export::write_mail;

@@ -1,0 +1,95 @@
+//! Comparison of two programs that come from different trees: a fix on the main line, and the
+//! same fix on an older branch.
+//!
+//! Only inputs that both accept are compared, since branches may differ in what they refuse. A
+//! difference refutes nothing: whoever maintains the branch knows whether it is meant.
+
+use crate::agreement::{Runs, inputs_of, runs};
+use crate::same_elsewhere::shown;
+use patchwright_source::Changes;
+use patchwright_target::Result;
+use patchwright_target::runner::{BuildKind, Inputs, Pov, Target};
+
+/// The behaviour of two programs on the same inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Number of inputs that both accept, and on which each of them does the same twice.
+    pub inputs: usize,
+    /// Number of those on which they end and print alike.
+    pub alike: usize,
+    /// An input on which they do not, and what each does.
+    pub differing: Option<(Vec<u8>, [String; 2])>,
+}
+
+/// Builds the trees of two targets as they are, and compares the programs.
+///
+/// # Errors
+/// When the machinery fails. Where a tree does not build, no input is compared.
+pub async fn compare(one: &dyn Target, other: &dyn Target) -> Result<Comparison> {
+    let Some(pov) = one.task().povs.first() else {
+        return Ok(Comparison::default());
+    };
+    let inputs = inputs_of(one, pov, &[])?;
+    let (one, other) = (
+        accepted(one, pov, &inputs).await?,
+        accepted(other, pov, &inputs).await?,
+    );
+    let both = one
+        .iter()
+        .filter_map(|(at, run)| Some((*at, run, other.get(at)?)));
+    let mut found = Comparison::default();
+    for (at, run, theirs) in both {
+        found.inputs += 1;
+        if run == theirs {
+            found.alike += 1;
+        } else if found.differing.is_none() {
+            let bytes = inputs.contents.get(at).cloned().unwrap_or_default();
+            found.differing = Some((bytes, [shown(run), shown(theirs)]));
+        }
+    }
+    Ok(found)
+}
+
+/// The runs of a program that accepts the input and does the same again.
+async fn accepted(target: &dyn Target, pov: &Pov, inputs: &Inputs) -> Result<Runs> {
+    let name = target.task().build_of(pov);
+    let unchanged = Changes::default();
+    let build = target.build(&unchanged, &name, BuildKind::Clean).await?;
+    if !build.succeeded() {
+        return Ok(Runs::new());
+    }
+    let again = runs(target, &build, pov, inputs).await?;
+    let mut first = runs(target, &build, pov, inputs).await?;
+    first.retain(|index, run| run.ending.success() && again.get(index) == Some(run));
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare;
+    use patchwright_target::test_support::{open, task};
+
+    #[tokio::test]
+    async fn programs_are_compared_where_both_accept() {
+        let folders = [(), ()].map(|()| tempfile::tempdir().unwrap());
+        let [one, other] = folders.each_ref().map(|folder| task(folder.path()));
+        let shorter = |name: &str, from: &str, to: &str| {
+            let code = other.tree.join(name);
+            let text = std::fs::read_to_string(&code).unwrap();
+            assert!(text.contains(from));
+            std::fs::write(&code, text.replace(from, to)).unwrap();
+        };
+        shorter("main.c", "n\", k)", "n\", k > 2 ? 2 : k)");
+        shorter("parse.c", "if (n < 2)", "if (n < 2 || b[0] > 4)");
+        let one = open(one, folders[0].path()).await;
+        let other = open(other, folders[1].path()).await;
+        let same = compare(&one, &one).await.unwrap();
+        assert!(same.inputs > 0 && same.alike == same.inputs, "{same:?}");
+        let found = compare(&one, &other).await.unwrap();
+        assert!(0 < found.alike && found.alike < found.inputs, "{found:?}");
+        assert!(found.inputs < same.inputs, "{found:?} {same:?}");
+        let (input, shown) = found.differing.unwrap();
+        assert!(input.len() > 2, "{input:?}");
+        assert!(shown[1].contains("Running: 2"), "{shown:?}");
+    }
+}
