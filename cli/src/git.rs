@@ -6,7 +6,7 @@ use patchwright_config::tool_environment;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use tokio::process::Command;
 
 /// Settings under which nothing that a repository configures is run.
@@ -103,8 +103,20 @@ impl Git {
 
     /// Runs git and returns its output, byte for byte.
     pub(crate) async fn output(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
+        let output = self.outcome(arguments).await?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let (step, folder) = (arguments.first().unwrap_or(&""), self.folder.display());
+        bail!("git {step} failed in {folder}: {}", said.trim())
+    }
+
+    /// Runs git for whoever reads its status.
+    pub(crate) async fn outcome(&self, arguments: &[&str]) -> anyhow::Result<Output> {
         let variables = self.variables.iter();
-        let output = Command::new("git")
+        let mut command = Command::new("git");
+        let command = command
             .args(["--no-pager", "--no-optional-locks"])
             .args(QUIET)
             .args(arguments)
@@ -114,16 +126,9 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             .envs(variables.map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .with_context(|| format!("git cannot be run for {}", self.folder.display()))?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let (step, folder) = (arguments.first().unwrap_or(&""), self.folder.display());
-        bail!("git {step} failed in {folder}: {}", said.trim())
+            .kill_on_drop(true);
+        let output = command.output().await;
+        output.with_context(|| format!("git cannot be run for {}", self.folder.display()))
     }
 }
 

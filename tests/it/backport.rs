@@ -24,10 +24,11 @@ fn commit(folder: &Path, code: &str, message: &str) {
 ///
 /// - `stable-1` has code from before the flaw, and other code where the fix goes,
 /// - `sound` has the lines that the fix changes, and a buffer that is large enough,
-/// - `stable-2` has the flaw, and other names in all lines around the fix,
+/// - `stable-2` has the flaw, and other names in all lines around the fix, which names one of them,
 /// - `stable-3` has the flaw, and another line beside the fix,
 /// - `stable-4` has the flaw at other lines, and takes commits over with `cherry-pick -x`,
-/// - `stable-5` has the fix.
+/// - `stable-5` has the fix,
+/// - `stable-6` has the flaw in a function that stands elsewhere in the file.
 fn history(scene: &Scene) -> String {
     let folder = scene.path("src");
     let flawed = fs::read_to_string(folder.join("records.c")).unwrap();
@@ -54,7 +55,7 @@ fn history(scene: &Scene) -> String {
     commit(&folder, &renamed, "give names a buffer");
     git(&folder, &["branch", "stable-2"]);
     commit(&folder, &flawed, "name the parts of a line");
-    for branch in ["stable-3", "stable-4", "stable-5", "sound"] {
+    for branch in ["stable-3", "stable-4", "stable-5", "stable-6", "sound"] {
         git(&folder, &["branch", branch]);
     }
     fs::write(folder.join("NEWS"), "Long names are refused.\n").unwrap();
@@ -78,6 +79,14 @@ fn history(scene: &Scene) -> String {
         "stable-5",
         &fixed,
         &format!("{MESSAGE}\n(cherry picked from commit {fix})"),
+    );
+    let (head, rest) = flawed.split_once("static int read_line").unwrap();
+    let (body, rest) = rest.split_once("\n}\n").unwrap();
+    let head = format!("{head}static int read_line(const char *, size_t, struct record **);\n");
+    on(
+        "stable-6",
+        &format!("{head}{rest}\nstatic int read_line{body}\n}}\n"),
+        "sort",
     );
     on(
         "sound",
@@ -127,6 +136,16 @@ fn a_branch_that_does_not_crash_is_told_why() {
     }
 }
 
+/// The branch lacks a commit, and the name that the fix uses.
+fn expect_reasons(rewritten: &Value) {
+    let missing = rewritten["missing"][0].as_str().unwrap();
+    assert!(missing.contains("name the parts of a line"));
+    let detail = text(rewritten, "detail");
+    for words in ["records.c:27+ [patched line 28]", "undeclared"] {
+        assert!(detail.contains(words), "{detail}");
+    }
+}
+
 #[test]
 fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
     // The project has read its own lines where they are merged, and nobody those that are placed.
@@ -136,27 +155,29 @@ fn a_branch_that_crashes_gets_the_fix_that_holds_there() {
     let fix = history(&scene);
     let folder = scene.path("src");
     let before = git(&folder, &["for-each-ref"]);
-    let told = backport(&scene, &fix, &["stable-2", "stable-3", "stable-4"]);
+    let told = backport(
+        &scene,
+        &fix,
+        &["stable-2", "stable-3", "stable-4", "stable-6"],
+    );
     let report = &told.report;
-    let rewritten = branch(report, "stable-2");
-    let missing = rewritten["missing"][0].as_str().unwrap();
-    assert!(missing.contains("name the parts of a line"));
+    expect_reasons(branch(report, "stable-2"));
     assert_eq!(
         git(&folder, &["for-each-ref"]),
         before,
         "the repository is only read"
     );
-    let verified = serde_json::json!("verified");
     for (name, carried, ending) in [
-        ("stable-2", Value::Null, "no_patch".into()),
-        ("stable-3", "located".into(), "plausible".into()),
-        ("stable-4", "merged".into(), verified),
+        ("stable-2", "resolved", "no_patch"),
+        ("stable-3", "resolved", "plausible"),
+        ("stable-4", "merged", "verified"),
+        ("stable-6", "located", "plausible"),
     ] {
         let branch = branch(report, name);
         assert_eq!(branch["affected"], "yes", "{branch:#}");
         assert_eq!(branch["carried"], carried, "{branch:#}");
         assert_eq!(branch["ending"], ending, "{branch:#}");
-        assert_eq!(branch["unchanged"], !carried.is_null(), "{branch:#}");
+        assert_eq!(branch["unchanged"], true, "{branch:#}");
     }
     for name in ["stable-3", "stable-4"] {
         let agreement = &branch(report, name)["agreement"];

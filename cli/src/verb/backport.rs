@@ -7,6 +7,7 @@
 
 mod agreement;
 mod branch;
+mod conflict;
 pub(in crate::verb) mod fix;
 mod mail;
 

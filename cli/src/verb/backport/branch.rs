@@ -1,7 +1,7 @@
 //! One branch: it is tried with the PoV, gets the fix, and the ladder judges it there.
 
 use super::agreement::Agreement;
-use super::fix::{Size, with_context_of};
+use super::fix::Size;
 use super::{Backport, file_name};
 use crate::display;
 use crate::revisions::Seen;
@@ -29,6 +29,8 @@ pub(super) enum Affected {
 pub(super) enum Carried {
     /// Git merged it, as `git cherry-pick` does.
     Merged,
+    /// Git's conflicts were resolved: each change concerns other words.
+    Resolved,
     /// Each edit was found where its original stands in the branch.
     Located,
     /// A model wrote it, with the original before it.
@@ -153,27 +155,27 @@ impl Backport<'_> {
         Ok(())
     }
 
-    /// Judges the fix on a branch: as it was merged, or else with its edits located anew. Where
-    /// neither holds, a model writes it, if one is named.
+    /// Judges the fix on a branch: as it was merged, or else with the conflicts resolved, or else with
+    /// its edits located anew. Where none holds, a model writes it, if one is named.
     async fn carry(
         &self,
         branch: &mut Branch,
         task: Task,
         merged: Option<Vec<u8>>,
     ) -> anyhow::Result<()> {
-        let (how, diff) = match &merged {
+        let (how, diff) = match merged {
             Some(diff) => (Carried::Merged, diff),
-            None => (Carried::Located, &self.fix.diff),
+            None => match self.resolved(&branch.commit).await? {
+                Some(diff) => (Carried::Resolved, diff),
+                None => (Carried::Located, self.fix.diff.clone()),
+            },
         };
-        let mut patch = Patch::from_diff(diff);
-        if how == Carried::Located {
-            patch = with_context_of(&task, patch)?;
-        }
+        let mut patch = Patch::from_diff(&diff);
         let commit = self.fix.commit.as_ref();
         patch.explanation = commit.map(|commit| format!("Backport of {}.", commit.in_words()));
         let mut loaded = self.loaded.clone();
         // The project has reviewed its own lines, and no others.
-        if how == Carried::Merged && commit.is_some() && self.is_unchanged(diff) {
+        if how == Carried::Merged && commit.is_some() && self.is_unchanged(&diff) {
             loaded.settings.critic.calls = 0;
         }
         let mut output = self.arguments.output.clone();

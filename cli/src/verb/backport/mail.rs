@@ -69,7 +69,9 @@ impl Backport<'_> {
     /// Says in what the patch differs from the commit, where it does.
     fn note(&self, branch: &Branch) -> String {
         let carried = match branch.carried {
-            Some(Carried::Located) => Some("adapted: git merges it with conflicts".to_owned()),
+            Some(Carried::Located | Carried::Resolved) => {
+                Some("adapted: git merges it with conflicts".to_owned())
+            }
             Some(Carried::Written) => Some("written anew for this branch".to_owned()),
             Some(Carried::Merged) | None => None,
         };

@@ -90,6 +90,10 @@ fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> Rung {
         ending => format!("the build{named} failed: {ending}"),
     };
     let feedback = writer.build(&reason, &log);
+    let error = feedback.lines().find(|line| line.contains("error: "));
+    let reason = error.map_or(reason.clone(), |error| {
+        format!("{reason}: {}", error.trim())
+    });
     Rung::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)
