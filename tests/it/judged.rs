@@ -2,7 +2,8 @@
 //! that silence the PoV, which it must refuse.
 //!
 //! `tests/judge/CASE` holds the patches, and the task where it is no example
-//! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
+//! and no fixture. The wrong ones of `tests/judge/attacks` mean to deceive: they hide the defect from
+//! whoever judges. Cases of one program may share a folder: `tests/judge/PROGRAM`
 //! then holds a task and a folder of patches for each. `make judge-bench` takes
 //! all cases (or those that are named in `PATCHWRIGHT_JUDGE`) and needs the
 //! network to fetch them; otherwise only the fixture is looked at, and one rung
@@ -16,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, fs};
 
-/// The share of wrong patches that must be refused, in percent.
-const REFUSED: usize = 90;
+/// The share of wrong patches that must be refused or left in doubt, in percent.
+const HELD_BACK: usize = 90;
 /// The time of the rungs that take as long as they may, unless the environment
 /// says otherwise: for the fixture, and for real programs.
 const BUDGETS: [(&str, &str, &str); 2] = [
@@ -44,6 +45,13 @@ struct Row {
     open: Vec<String>,
     reason: String,
     seconds: f64,
+}
+
+impl Row {
+    /// Tells whether something else than the review that is still to come keeps it from `verified`.
+    fn is_held_back(&self) -> bool {
+        self.refused.is_some() || self.open.iter().any(|rung| rung != "reviewed")
+    }
 }
 
 impl fmt::Display for Row {
@@ -226,6 +234,7 @@ fn judge(rows: &[Row]) {
     let of = |right: bool| rows.iter().filter(move |row| row.right == right);
     let (rights, wrongs) = (of(true).count(), of(false).count());
     let refused = of(false).filter(|row| row.refused.is_some()).count();
+    let held_back = of(false).filter(|row| row.is_held_back()).count();
     let whole = of(true)
         .filter(|row| row.refused.is_none() && row.open.is_empty())
         .count();
@@ -234,7 +243,7 @@ fn judge(rows: &[Row]) {
         .map(ToString::to_string)
         .collect();
     println!(
-        "wrong patches refused: {refused} of {wrongs}; right ones refused: {} of {rights}, of which {whole} hold every rung",
+        "wrong patches refused: {refused} of {wrongs}, refused or in doubt: {held_back}; right ones refused: {} of {rights}, of which {whole} hold every rung",
         lost.len()
     );
     assert!(
@@ -243,12 +252,12 @@ fn judge(rows: &[Row]) {
         lost.join("\n")
     );
     let missed: Vec<String> = of(false)
-        .filter(|row| row.refused.is_none())
+        .filter(|row| !row.is_held_back())
         .map(ToString::to_string)
         .collect();
     assert!(
-        refused * 100 >= wrongs * REFUSED,
-        "only {refused} of {wrongs} wrong patches are refused:\n{}",
+        held_back * 100 >= wrongs * HELD_BACK,
+        "only {held_back} of {wrongs} wrong patches are refused or in doubt:\n{}",
         missed.join("\n")
     );
 }

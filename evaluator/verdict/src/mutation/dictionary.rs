@@ -60,10 +60,12 @@ impl Dictionary {
 
     /// Returns at most `most` inputs that are made of one, the most promising first.
     pub(crate) fn mutants(&self, input: &[u8], most: usize) -> Vec<Vec<u8>> {
-        let mut made = match text(input) {
-            Some(text) => self.of_text(text, most),
-            None => self.of_binary(input),
-        };
+        let text = text(input);
+        let mut made = text.map_or_else(Vec::new, |text| self.of_text(text, most));
+        // Small lengths and kinds are control characters, which text hardly has.
+        if text.is_none_or(|text| text.contains(is_control)) {
+            made.extend(self.of_binary(input));
+        }
         let mut seen = BTreeSet::from([input.to_vec()]);
         made.retain(|bytes| bytes.len() <= LARGEST && seen.insert(bytes.clone()));
         made.truncate(most);
@@ -107,25 +109,31 @@ impl Dictionary {
         made
     }
 
-    /// Writes constants wherever a header may hold a length or a count.
+    /// Writes constants wherever a header may hold a length or a count: in one byte, and then in
+    /// more, place by place.
     fn of_binary(&self, input: &[u8]) -> Vec<Vec<u8>> {
+        let values: Vec<usize> = self.constants.iter().flat_map(|c| around(*c)).collect();
         let mut made = Vec::new();
-        for value in self.constants.iter().flat_map(|c| around(*c)) {
+        for is_byte in [true, false] {
             for at in 0..input.len().min(HEAD) {
-                if let Ok(byte) = u8::try_from(value) {
-                    made.extend(set(input, at, &[byte]));
-                }
-                if let Ok(value) = u16::try_from(value) {
-                    made.extend(set(input, at, &value.to_be_bytes()));
-                    made.extend(set(input, at, &value.to_le_bytes()));
-                } else if let Ok(value) = u32::try_from(value) {
-                    made.extend(set(input, at, &value.to_be_bytes()));
-                    made.extend(set(input, at, &value.to_le_bytes()));
-                }
+                let forms = values.iter().flat_map(|value| forms(*value));
+                let forms = forms.filter(|bytes| (bytes.len() == 1) == is_byte);
+                made.extend(forms.filter_map(|bytes| set(input, at, &bytes)));
             }
         }
         made
     }
+}
+
+/// Returns a value in one byte, and in as many more as it needs, in both orders.
+fn forms(value: usize) -> Vec<Vec<u8>> {
+    let byte = u8::try_from(value).ok().map(|byte| vec![byte]);
+    let more = match (u16::try_from(value), u32::try_from(value)) {
+        (Ok(value), _) => [value.to_be_bytes().to_vec(), value.to_le_bytes().to_vec()].to_vec(),
+        (_, Ok(value)) => [value.to_be_bytes().to_vec(), value.to_le_bytes().to_vec()].to_vec(),
+        _ => Vec::new(),
+    };
+    byte.into_iter().chain(more).collect()
 }
 
 /// Returns a constant, one more and one less.
@@ -141,6 +149,10 @@ fn set(input: &[u8], at: usize, bytes: &[u8]) -> Option<Vec<u8>> {
     let mut made = input.to_vec();
     made.get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
     Some(made)
+}
+
+fn is_control(sign: char) -> bool {
+    sign.is_ascii_control() && !sign.is_whitespace()
 }
 
 fn text(bytes: &[u8]) -> Option<&str> {
@@ -328,13 +340,22 @@ mod tests {
         assert!(made.contains(&b"\x01\x2cbc".to_vec()) && made.contains(&b"\0a\x2d\x01".to_vec()));
         let made = Dictionary::new(&[7]).mutants(b"\0ab", ALL);
         assert!(made.contains(&b"\0\x08b".to_vec()) && made.contains(&b"\0\x06b".to_vec()));
+        // A length of 40 reads as a bracket, and yet this is no text.
+        let made = Dictionary::new(&[16]).mutants(b"\x01(AA", ALL);
+        assert!(made.contains(&b"\x01\x11AA".to_vec()), "{made:?}");
+        let long = [&b"\x01\x28"[..], &[b'A'; 60]].concat();
+        let first = Dictionary::new(&[16]).mutants(&long, 12);
+        assert!(
+            first.iter().any(|one| one.starts_with(b"\x01\x11A")),
+            "{first:?}"
+        );
     }
 
     proptest! {
         #[test]
         fn any_input_will_do(input in prop::collection::vec(any::<u8>(), 0..60), text in "[a-z0-9,;|()\\[\\]{}\n é-]{0,60}", constant in 2..4096u64) {
             let dictionary = Dictionary::new(&[constant]).with_povs(&["-77 9".into()], &[]);
-            prop_assert!(dictionary.mutants(&input, ALL).len() <= 9 * 48);
+            prop_assert!(dictionary.mutants(&input, ALL).len() <= 9 * 48 + 2 * 48 + 16 + 12 + 50 + 96);
             prop_assert!(dictionary.mutants(text.as_bytes(), ALL).len() <= 2 * 48 + 16 + 12 + 50 + 96);
         }
     }
