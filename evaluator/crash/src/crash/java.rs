@@ -33,7 +33,7 @@ pub(super) const HEADLESS: Family = Family {
     strength: Strength::Last,
     mark: r"^\s*at ",
     begins: |line| {
-        let placed = |frame: Frame| frame.line.is_some() || line.ends_with("(Unknown Source)");
+        let placed = |frame: Frame| frame.file.is_some() || line.ends_with("(Unknown Source)");
         read_frame(line).is_some_and(placed)
     },
     read: |log, at| {
