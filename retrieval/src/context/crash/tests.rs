@@ -213,7 +213,7 @@ fn functions_named_like_those_of_the_stack_and_long_ones_are_named() {
         let filler = "    n += 1;\n".repeat(lines);
         format!("int {name}(int n)\n{{\n{filler}    return n;\n}}\n\n")
     };
-    let many: String = (0..20).map(|n| function(&format!("get_{n}"), 1)).collect();
+    let many: String = (0..40).map(|n| function(&format!("get_{n}"), 1)).collect();
     let text = [
         function("read_left_part", 1),
         function("write_all", 60),
@@ -227,7 +227,7 @@ fn functions_named_like_those_of_the_stack_and_long_ones_are_named() {
         &[("read_left_part", "src/a.c", 4)],
     );
     let mut named = named(&found);
-    assert_eq!(named.len(), 15, "{found:?}");
+    assert_eq!(named.len(), 30, "{found:?}");
     named.retain(|name| !name.starts_with("get_"));
     assert_eq!(named, ["read_right_part", "write_all"], "{found:?}");
 }
