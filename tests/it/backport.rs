@@ -80,14 +80,7 @@ fn history(scene: &Scene) -> String {
         &fixed,
         &format!("{MESSAGE}\n(cherry picked from commit {fix})"),
     );
-    let (head, rest) = flawed.split_once("static int read_line").unwrap();
-    let (body, rest) = rest.split_once("\n}\n").unwrap();
-    let head = format!("{head}static int read_line(const char *, size_t, struct record **);\n");
-    on(
-        "stable-6",
-        &format!("{head}{rest}\nstatic int read_line{body}\n}}\n"),
-        "sort",
-    );
+    on("stable-6", &with_the_flaw_below(&flawed), "sort");
     on(
         "sound",
         &flawed.replace(BUFFER, "malloc(length + 1)"),
@@ -95,6 +88,14 @@ fn history(scene: &Scene) -> String {
     );
     git(&folder, &["checkout", "--quiet", "main"]);
     fix
+}
+
+/// The function with the flaw at the end of the file.
+fn with_the_flaw_below(flawed: &str) -> String {
+    let (head, rest) = flawed.split_once("static int read_line").unwrap();
+    let (body, rest) = rest.split_once("\n}\n").unwrap();
+    let head = format!("{head}static int read_line(const char *, size_t, struct record **);\n");
+    format!("{head}{rest}\nstatic int read_line{body}\n}}\n")
 }
 
 fn branch<'a>(report: &'a Value, name: &str) -> &'a Value {
