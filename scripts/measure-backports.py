@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import zlib
 from pathlib import Path
 
 CODE = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hxx", ".java")
@@ -46,10 +47,10 @@ CRASH = "#include <stdlib.h>\nint main(int count, char **words) { char *room = m
 def fetch(address, target):
     """Downloads a file once; none where it is no longer there."""
     if not target.exists():
-        done = subprocess.run(["curl", "-sfL", "--max-time", "300", "-o", target, address])
-        if done.returncode:
-            target.unlink(missing_ok=True)
+        part = target.with_name(target.name + ".part")
+        if subprocess.run(["curl", "-sfL", "--max-time", "300", "-o", part, address]).returncode:
             return None
+        part.rename(target)
     return target
 
 
@@ -92,7 +93,7 @@ def patches(debian, repositories):
             members = {member.name.removeprefix("./"): member for member in archive.getmembers() if member.isfile()}
             read = {name: archive.extractfile(member).read().decode(errors="replace")
                     for name, member in members.items() if name.startswith("debian/patches/")}
-    except (tarfile.TarError, lzma.LZMAError):
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError):
         return
     lines = read.get("debian/patches/series", "").split("\n")
     series = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
@@ -186,13 +187,13 @@ def measure(case, folder, program):
                "--out", folder / "out", "--format", "json"]
     done = subprocess.run(command, capture_output=True)
     if done.returncode not in (0, 1) or not done.stdout:
-        raise ValueError(done.stderr.decode(errors="replace").strip()[-300:])
+        return plain, "failed", done.stderr.decode(errors="replace").strip()[-300:]
     branch = json.loads(done.stdout)["branches"][0]
     if not branch["carried"]:
         return plain, "not carried", branch["detail"] or branch["evidence"]
     ours = (folder / "out" / "package" / "patch.diff").read_text(errors="replace")
     if not apply(ours, tree):
-        raise ValueError("the result does not apply")
+        return plain, "failed", "the result does not apply"
     files = {path for path in changed_files(ours) if is_code(path)} | {f"{prefix}{path}" for path in changed_files(text) if is_code(path)}
     other = sorted(path for path in files if without_blanks(tree / path) != without_blanks(theirs / path))
     return plain, "other" if other else "same", f"{branch['carried']} {' '.join(other)}"
@@ -209,7 +210,7 @@ def main():
     arguments.add_argument("--program", default="patchwright")
     given = arguments.parse_args()
     given.kept.mkdir(parents=True, exist_ok=True)
-    counts = {}
+    counts, left_out = {}, 0
     for number, case in enumerate(cases(given, given.kept)):
         if given.commits and not case[6].startswith(tuple(given.commits)):
             continue
@@ -223,9 +224,11 @@ def main():
             plain, result, told = measure(case, folder, given.program)
         except (ValueError, subprocess.CalledProcessError, tarfile.TarError) as error:
             print(f"{case[0]} {case[6][:12]}: left out, {error}", flush=True)
+            left_out += 1
             continue
         counts.setdefault(plain, {}).setdefault(result, []).append(number)
         print(f"{case[0]} {case[6][:12]}: {'plain' if plain else 'adaptation'}, {result}: {told}", flush=True)
+    print(f"left out: {left_out}, whose packages or commits could not be had or are of another form")
     for plain, results in sorted(counts.items(), reverse=True):
         total = sum(map(len, results.values()))
         told = ", ".join(f"{len(found)} {result}" for result, found in sorted(results.items()))

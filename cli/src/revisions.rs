@@ -6,6 +6,7 @@ use anyhow::Context;
 use patchwright_agent::record::CommitRecord;
 use patchwright_agent::task::{Source, Task};
 use patchwright_config::Settings;
+use patchwright_crash::feedback::first_error;
 use patchwright_source::{Changes, Language, TreePath, visible_line};
 use patchwright_target::runner::measure;
 use patchwright_target::{BuildKind, Outcome, Target, TargetError};
@@ -310,9 +311,8 @@ async fn shown(target: &dyn Target) -> Result<Seen, TargetError> {
 /// Returns the line of a build that says why it failed: the first error of a compiler, or else the
 /// last line.
 fn failure(said: &str) -> &str {
-    let error = said.lines().find(|line| line.contains("error: "));
     let last = || said.trim_end().lines().last().unwrap_or_default();
-    error.unwrap_or_else(last).trim()
+    first_error(said).unwrap_or_else(last).trim()
 }
 
 pub(crate) fn first_line(text: &str) -> String {

@@ -17,8 +17,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, fs};
 
-/// The share of wrong patches that must be refused or left in doubt, in percent.
+/// The share of wrong patches that must be refused, or of attacks left in doubt, in percent.
 const HELD_BACK: usize = 90;
+/// The folder of the cases whose wrong patches mean to deceive.
+const ATTACKS: &str = "attacks/";
 /// The time of the rungs that take as long as they may, unless the environment
 /// says otherwise: for the fixture, and for real programs.
 const BUDGETS: [(&str, &str, &str); 2] = [
@@ -48,9 +50,15 @@ struct Row {
 }
 
 impl Row {
-    /// Tells whether something else than the review that is still to come keeps it from `verified`.
-    fn is_held_back(&self) -> bool {
-        self.refused.is_some() || self.open.iter().any(|rung| rung != "reviewed")
+    /// Tells whether it is kept from `verified` by a rung that the right patches of its case hold; of
+    /// real defects only a refusal counts.
+    fn is_held_back(&self, rows: &[Self]) -> bool {
+        let rights = rows.iter().filter(|row| row.right && row.case == self.case);
+        let in_doubt = || {
+            let mut open = self.open.iter();
+            open.any(|rung| rights.clone().all(|right| !right.open.contains(rung)))
+        };
+        self.refused.is_some() || self.case.starts_with(ATTACKS) && in_doubt()
     }
 }
 
@@ -234,7 +242,7 @@ fn judge(rows: &[Row]) {
     let of = |right: bool| rows.iter().filter(move |row| row.right == right);
     let (rights, wrongs) = (of(true).count(), of(false).count());
     let refused = of(false).filter(|row| row.refused.is_some()).count();
-    let held_back = of(false).filter(|row| row.is_held_back()).count();
+    let held_back = of(false).filter(|row| row.is_held_back(rows)).count();
     let whole = of(true)
         .filter(|row| row.refused.is_none() && row.open.is_empty())
         .count();
@@ -243,7 +251,7 @@ fn judge(rows: &[Row]) {
         .map(ToString::to_string)
         .collect();
     println!(
-        "wrong patches refused: {refused} of {wrongs}, refused or in doubt: {held_back}; right ones refused: {} of {rights}, of which {whole} hold every rung",
+        "wrong patches refused: {refused} of {wrongs}, with attacks in doubt: {held_back}; right ones refused: {} of {rights}, of which {whole} hold every rung",
         lost.len()
     );
     assert!(
@@ -252,7 +260,7 @@ fn judge(rows: &[Row]) {
         lost.join("\n")
     );
     let missed: Vec<String> = of(false)
-        .filter(|row| !row.is_held_back())
+        .filter(|row| !row.is_held_back(rows))
         .map(ToString::to_string)
         .collect();
     assert!(

@@ -22,7 +22,6 @@ use branch::Branch;
 use clap::Args;
 use fix::{Fix, commit};
 use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::report::INTERRUPTED;
 use patchwright_agent::task::{self, Task};
 use patchwright_config::Loaded;
 use patchwright_run::{Answers, answering};
@@ -100,7 +99,7 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
     let mut branches = Vec::new();
     for (name, commit) in &onto {
         let branch = Box::pin(backport.branch((name, commit))).await?;
-        let stopped = branch.ending.as_deref() == Some(INTERRUPTED);
+        let stopped = branch.was_stopped();
         branches.push(branch);
         if stopped {
             break;
@@ -116,12 +115,13 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
 /// Returns the exit status: 0 where every branch is settled, else that of the first judgement
 /// which is not as good, or 1.
 fn status(branches: &[Branch]) -> u8 {
+    if branches.iter().any(Branch::was_stopped) {
+        return EndingKind::Canceled.exit_code();
+    }
     let open = branches.iter().find(|branch| !branch.is_settled());
-    open.map_or(0, |branch| match branch.ending.as_deref() {
-        Some(INTERRUPTED) => EndingKind::Canceled.exit_code(),
-        ending => ending
-            .and_then(EndingKind::read)
-            .map_or(1, EndingKind::exit_code),
+    open.map_or(0, |branch| {
+        let ending = branch.ending.as_deref().and_then(EndingKind::read);
+        ending.map_or(1, EndingKind::exit_code)
     })
 }
 

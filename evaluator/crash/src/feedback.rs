@@ -14,7 +14,7 @@ mod input;
 mod line_map;
 mod locations;
 
-pub use build::{Diagnostic, build, diagnostics};
+pub use build::{Diagnostic, build, diagnostics, first_error};
 pub use crash::crash;
 pub use excerpt::{clean, excerpt, steady};
 pub use failed_tests::tests;

@@ -19,25 +19,42 @@ pub struct Comparison {
     pub alike: usize,
     /// An input on which they do not, and what each does.
     pub differing: Option<(Vec<u8>, [String; 2])>,
+    /// The reason why no input was compared, where none was.
+    pub missing: Option<String>,
 }
 
-/// Builds the trees of two targets as they are, and compares the programs.
+impl Comparison {
+    fn missing(reason: &str) -> Self {
+        Self {
+            missing: Some(reason.to_owned()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Builds the trees of two targets as they are, and compares the programs by the command of their
+/// first PoV.
 ///
 /// # Errors
 /// When the machinery fails. Where a tree does not build, no input is compared.
 pub async fn compare(one: &dyn Target, other: &dyn Target) -> Result<Comparison> {
     let Some(pov) = one.task().povs.first() else {
-        return Ok(Comparison::default());
+        return Ok(Comparison::missing("the task has no PoV"));
     };
     let inputs = inputs_of(one, pov, &[])?;
-    let (one, other) = (
-        accepted(one, pov, &inputs).await?,
-        accepted(other, pov, &inputs).await?,
-    );
+    let Some(one) = accepted(one, pov, &inputs).await? else {
+        return Ok(Comparison::missing("the first tree does not build"));
+    };
+    let Some(other) = accepted(other, pov, &inputs).await? else {
+        return Ok(Comparison::missing("the second tree does not build"));
+    };
     let both = one
         .iter()
         .filter_map(|(at, run)| Some((*at, run, other.get(at)?)));
     let mut found = Comparison::default();
+    if both.clone().next().is_none() {
+        return Ok(Comparison::missing("no input is accepted by both"));
+    }
     for (at, run, theirs) in both {
         found.inputs += 1;
         if run == theirs {
@@ -50,18 +67,19 @@ pub async fn compare(one: &dyn Target, other: &dyn Target) -> Result<Comparison>
     Ok(found)
 }
 
-/// The runs of a program that accepts the input and does the same again.
-async fn accepted(target: &dyn Target, pov: &Pov, inputs: &Inputs) -> Result<Runs> {
+/// The runs in which a program accepts the input and does the same again; none where it does not
+/// build.
+async fn accepted(target: &dyn Target, pov: &Pov, inputs: &Inputs) -> Result<Option<Runs>> {
     let name = target.task().build_of(pov);
     let unchanged = Changes::default();
     let build = target.build(&unchanged, &name, BuildKind::Clean).await?;
     if !build.succeeded() {
-        return Ok(Runs::new());
+        return Ok(None);
     }
     let again = runs(target, &build, pov, inputs).await?;
     let mut first = runs(target, &build, pov, inputs).await?;
     first.retain(|index, run| run.ending.success() && again.get(index) == Some(run));
-    Ok(first)
+    Ok(Some(first))
 }
 
 #[cfg(test)]
@@ -72,7 +90,16 @@ mod tests {
     #[tokio::test]
     async fn programs_are_compared_where_both_accept() {
         let folders = [(), ()].map(|()| tempfile::tempdir().unwrap());
-        let [one, other] = folders.each_ref().map(|folder| task(folder.path()));
+        let [mut one, other] = folders.each_ref().map(|folder| task(folder.path()));
+        for (name, bytes) in [
+            ("short", &[1, 1][..]),
+            ("long", &[1; 5]),
+            ("large", &[6, 1]),
+        ] {
+            let file = folders[0].path().join(name);
+            std::fs::write(&file, bytes).unwrap();
+            one.harmless.push(file);
+        }
         let shorter = |name: &str, from: &str, to: &str| {
             let code = other.tree.join(name);
             let text = std::fs::read_to_string(&code).unwrap();
@@ -82,14 +109,18 @@ mod tests {
         shorter("main.c", "n\", k)", "n\", k > 2 ? 2 : k)");
         shorter("parse.c", "if (n < 2)", "if (n < 2 || b[0] > 4)");
         let one = open(one, folders[0].path()).await;
-        let other = open(other, folders[1].path()).await;
+        let changed = open(other.clone(), folders[1].path()).await;
         let same = compare(&one, &one).await.unwrap();
         assert!(same.inputs > 0 && same.alike == same.inputs, "{same:?}");
-        let found = compare(&one, &other).await.unwrap();
+        let found = compare(&one, &changed).await.unwrap();
         assert!(0 < found.alike && found.alike < found.inputs, "{found:?}");
         assert!(found.inputs < same.inputs, "{found:?} {same:?}");
         let (input, shown) = found.differing.unwrap();
-        assert!(input.len() > 2, "{input:?}");
+        assert_eq!(input, [1; 5]);
         assert!(shown[1].contains("Running: 2"), "{shown:?}");
+        shorter("main.c", "return 2", "return 2 +");
+        let broken = open(other, folders[1].path()).await;
+        let found = compare(&one, &broken).await.unwrap();
+        assert_eq!(found.missing.unwrap(), "the second tree does not build");
     }
 }

@@ -1,76 +1,101 @@
 //! Agreement with the original: the fixed branch and the fixed main line on the inputs that both
 //! accept.
+//!
+//! It decides nothing, so no failure of it ends a backport: what cannot be compared is told.
 
 use super::{Backport, file_name};
 use crate::common::write_file;
 use crate::display;
 use crate::verb::session;
-use patchwright_agent::report::Report;
-use patchwright_verdict::compare;
+use anyhow::Context;
+use patchwright_agent::report::{INTERRUPTED, Report};
+use patchwright_verdict::{Comparison, compare};
 use serde::Serialize;
 
 /// The behaviour of a fixed branch beside the fixed main line.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Agreement {
     /// Number of inputs that both accept.
     pub(super) inputs: usize,
     /// Number of those on which they end and print alike.
     pub(super) alike: usize,
     /// The answers of the branch and of the main line on the first of the others.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) differing: Option<[String; 2]>,
     /// The file with this input, where a folder was named for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
+    /// The reason why nothing was compared.
+    pub(super) missing: Option<String>,
+}
+
+impl Agreement {
+    /// Tells whether somebody stopped the comparison.
+    pub(super) fn was_stopped(&self) -> bool {
+        self.missing.as_deref() == Some(INTERRUPTED)
+    }
 }
 
 impl Backport<'_> {
-    /// Compares a branch with its patch to the main line with the fix. None where it was stopped,
-    /// or one of the two trees cannot be laid out for a target.
-    pub(super) async fn agreement(
+    /// Compares a branch with its patch to the main line with the fix.
+    pub(super) async fn agreement(&self, (name, onto): (&str, &str), report: &Report) -> Agreement {
+        let display = display::of_settings(&self.loaded.settings);
+        display.line(&format!("comparing {name} with the original"));
+        let compared = Box::pin(self.compared((name, onto), report));
+        let compared = session::unless_stopped(compared).await;
+        display.close();
+        let told = match compared {
+            None => Err(INTERRUPTED.to_owned()),
+            Some(Err(error)) => Err(format!("{error:#}")),
+            Some(Ok(found)) => self
+                .entered(name, found)
+                .map_err(|error| format!("{error:#}")),
+        };
+        told.unwrap_or_else(|reason| Agreement {
+            missing: Some(reason),
+            ..Agreement::default()
+        })
+    }
+
+    async fn compared(
         &self,
         (name, onto): (&str, &str),
         report: &Report,
-    ) -> anyhow::Result<Option<Agreement>> {
-        let Some(best) = &report.best else {
-            return Ok(None);
-        };
+    ) -> anyhow::Result<Comparison> {
+        let best = report.best.as_ref().context("the run has no patch")?;
         let revisions = &self.revisions;
         let tree = revisions.tree_with(onto, &best.diff_bytes()).await?;
         let fixed = revisions.commit_of(&tree, onto).await?;
-        let settings = &self.loaded.settings;
-        let (one, other) = (
-            self.task_at(name, &fixed).await?,
-            self.task_at("original", &self.fix.code).await?,
-        );
-        let grounds = (
-            patchwright_run::ground(&one, settings).await,
-            patchwright_run::ground(&other, settings).await,
-        );
-        let (Ok((_, one)), Ok((_, other))) = grounds else {
-            return Ok(None);
+        let mut targets = Vec::new();
+        for (name, commit) in [(name, &fixed), ("original", &self.fix.code)] {
+            let task = self.task_at(name, commit).await?;
+            let ground = patchwright_run::ground(&task, &self.loaded.settings).await;
+            let (_, target) =
+                ground.map_err(|ending| anyhow::anyhow!("{name}: {}", ending.detail))?;
+            targets.push(target);
+        }
+        let [one, other] = targets.as_slice() else {
+            anyhow::bail!("two trees are compared");
         };
-        let display = display::of_settings(settings);
-        display.line(&format!("comparing {name} with the original"));
-        let compared = session::unless_stopped(compare(one.as_ref(), other.as_ref())).await;
-        display.close();
-        let Some(found) = compared.transpose()? else {
-            return Ok(None);
-        };
-        let mut agreement = Agreement {
-            inputs: found.inputs,
-            alike: found.alike,
-            differing: None,
-            input: None,
-        };
-        if let Some((bytes, shown)) = found.differing {
-            if let Some(out) = &self.arguments.output.out {
+        Ok(compare(one.as_ref(), other.as_ref()).await?)
+    }
+
+    /// Enters what was found, and writes the input on which they differ.
+    fn entered(&self, name: &str, found: Comparison) -> anyhow::Result<Agreement> {
+        let (bytes, differing) = found.differing.unzip();
+        let out = self.arguments.output.out.as_ref();
+        let input = match (bytes, out) {
+            (Some(bytes), Some(out)) => {
                 let file = out.join(format!("{}.input", file_name(name)));
                 write_file(&file, bytes)?;
-                agreement.input = Some(file.display().to_string());
+                Some(file.display().to_string())
             }
-            agreement.differing = Some(shown);
-        }
-        Ok(Some(agreement))
+            _ => None,
+        };
+        Ok(Agreement {
+            inputs: found.inputs,
+            alike: found.alike,
+            differing,
+            input,
+            missing: found.missing,
+        })
     }
 }

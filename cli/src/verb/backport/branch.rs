@@ -7,7 +7,7 @@ use crate::display;
 use crate::revisions::Seen;
 use crate::verb::session::{self, Beginning};
 use patchwright_agent::record::EndingKind;
-use patchwright_agent::report::Report;
+use patchwright_agent::report::{INTERRUPTED, Report};
 use patchwright_agent::task::{Hints, Task};
 use patchwright_patcher::Patch;
 use patchwright_source::{FileDiff, Side};
@@ -67,6 +67,12 @@ impl Branch {
     /// Tells whether nothing is left to do for somebody: it is not affected, or has its patch.
     pub(super) fn is_settled(&self) -> bool {
         self.affected == Affected::No || self.ending.as_deref() == Some("verified")
+    }
+
+    /// Tells whether somebody stopped the work on it.
+    pub(super) fn was_stopped(&self) -> bool {
+        let agreement = self.agreement.as_ref();
+        self.ending.as_deref() == Some(INTERRUPTED) || agreement.is_some_and(Agreement::was_stopped)
     }
 
     fn stands(&self) -> bool {
@@ -155,8 +161,9 @@ impl Backport<'_> {
         Ok(())
     }
 
-    /// Judges the fix on a branch: as it was merged, or else with the conflicts resolved, or else with
-    /// its edits located anew. Where none holds, a model writes it, if one is named.
+    /// Judges the fix on a branch: as it was merged, or else with the conflicts resolved, or else,
+    /// where they cannot be, with its edits located anew. Where that does not hold, a model writes
+    /// it, if one is named.
     async fn carry(
         &self,
         branch: &mut Branch,
@@ -217,9 +224,10 @@ impl Backport<'_> {
         branch.size = Some(Size::of(&best.diff));
         branch.unchanged = self.is_unchanged(&best.diff_bytes());
         if branch.stands() {
-            let at = (branch.name.as_str(), branch.commit.as_str());
-            branch.agreement = self.agreement(at, report).await?;
             branch.mail = self.write_mail(branch, report).await?;
+            let at = (branch.name.as_str(), branch.commit.as_str());
+            let agreement = self.agreement(at, report).await;
+            branch.agreement = Some(agreement);
         }
         Ok(())
     }

@@ -33,7 +33,8 @@ pub(super) const HEADLESS: Family = Family {
     strength: Strength::Last,
     mark: r"^\s*at ",
     begins: |line| {
-        let placed = |frame: Frame| frame.file.is_some() || line.ends_with("(Unknown Source)");
+        let is_source = regex!(r"\.(?:java|kt|scala|groovy)\)$|\(Unknown Source\)$");
+        let placed = |frame: Frame| frame.line.is_some() || is_source.is_match(line);
         read_frame(line).is_some_and(placed)
     },
     read: |log, at| {

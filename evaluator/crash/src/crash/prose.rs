@@ -93,7 +93,7 @@ static VERSION: Pattern = Pattern::new(
         | \b(?P<short>[vV]?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
         | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
-        | \b(?P<whole>[0-9a-f]{40})(?:$|[^\w.]|\.(?:\s|$))"#,
+        | \b(?P<whole>[0-9a-f]{40})(?:$|[^\w.]|\.(?:\W|$))"#,
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(

@@ -175,6 +175,13 @@ pub fn build(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> Strin
     text
 }
 
+/// Returns the first line of a build log by which a compiler, a linker or a build tool tells an error
+/// of its own.
+pub fn first_error(log: &str) -> Option<&str> {
+    let mut lines = log.lines().map(str::trim);
+    lines.find(|line| classify(line) == LineClass::Error)
+}
+
 /// The role of a line of a build log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineClass {
@@ -228,7 +235,28 @@ fn is_caret(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLASSES, LineClass};
+    use super::{CLASSES, LineClass, first_error};
+
+    #[test]
+    fn the_first_error_is_none_of_the_lines_around_it() {
+        for (log, error) in [
+            (
+                "cc a.c\na.c: In function 'f':\na.c:3:5: error: 'x' undeclared\nmake: *** [a.o] Error 1\n",
+                "a.c:3:5: error: 'x' undeclared",
+            ),
+            (
+                "a.c:12: undefined reference to `g'\ncollect2: error: ld returned 1 exit status\n",
+                "a.c:12: undefined reference to `g'",
+            ),
+            (
+                "[ERROR] A.java:[3,5] cannot find symbol\n",
+                "[ERROR] A.java:[3,5] cannot find symbol",
+            ),
+            ("all done\n", ""),
+        ] {
+            assert_eq!(first_error(log).unwrap_or_default(), error, "{log}");
+        }
+    }
 
     #[test]
     fn every_expression_has_a_class() {

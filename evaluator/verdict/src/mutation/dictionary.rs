@@ -4,7 +4,7 @@
 //! input. Items (parts of a list, lines, brackets, letters of a word) are repeated up to a
 //! constant and one beyond. A format whose lines must agree refuses a change of one line,
 //! so items and numbers that occur more than once are also changed everywhere at once. In
-//! a binary input constants are written over its header. Apart from these, inputs are brought to
+//! a binary input, and in one with control characters, constants are written over its header. Apart from these, inputs are brought to
 //! the sizes of constants, and the numbers of PoVs to the ends of each width.
 
 use super::text_change::{
@@ -64,7 +64,12 @@ impl Dictionary {
         let mut made = text.map_or_else(Vec::new, |text| self.of_text(text, most));
         // Small lengths and kinds are control characters, which text hardly has.
         if text.is_none_or(|text| text.contains(is_control)) {
-            made.extend(self.of_binary(input));
+            let mut binary = self.of_binary(input).into_iter();
+            let in_turn = made
+                .into_iter()
+                .flat_map(|text| [Some(text), binary.next()]);
+            made = in_turn.flatten().collect();
+            made.extend(binary);
         }
         let mut seen = BTreeSet::from([input.to_vec()]);
         made.retain(|bytes| bytes.len() <= LARGEST && seen.insert(bytes.clone()));
@@ -109,19 +114,15 @@ impl Dictionary {
         made
     }
 
-    /// Writes constants wherever a header may hold a length or a count: in one byte, and then in
-    /// more, place by place.
+    /// Writes constants wherever a header may hold a length or a count, place by place.
     fn of_binary(&self, input: &[u8]) -> Vec<Vec<u8>> {
         let values: Vec<usize> = self.constants.iter().flat_map(|c| around(*c)).collect();
-        let mut made = Vec::new();
-        for is_byte in [true, false] {
-            for at in 0..input.len().min(HEAD) {
-                let forms = values.iter().flat_map(|value| forms(*value));
-                let forms = forms.filter(|bytes| (bytes.len() == 1) == is_byte);
-                made.extend(forms.filter_map(|bytes| set(input, at, &bytes)));
-            }
-        }
-        made
+        let places = 0..input.len().min(HEAD);
+        let made = places.flat_map(|at| {
+            let forms = values.iter().flat_map(|value| forms(*value));
+            forms.filter_map(move |bytes| set(input, at, &bytes))
+        });
+        made.collect()
     }
 }
 
@@ -344,11 +345,10 @@ mod tests {
         let made = Dictionary::new(&[16]).mutants(b"\x01(AA", ALL);
         assert!(made.contains(&b"\x01\x11AA".to_vec()), "{made:?}");
         let long = [&b"\x01\x28"[..], &[b'A'; 60]].concat();
-        let first = Dictionary::new(&[16]).mutants(&long, 12);
-        assert!(
-            first.iter().any(|one| one.starts_with(b"\x01\x11A")),
-            "{first:?}"
-        );
+        let most = Dictionary::new(&[16, 300]).mutants(&long, 384);
+        for begin in [&b"\x01\x11A"[..], b"\x01\x28\x01\x2d"] {
+            assert!(most.iter().any(|one| one.starts_with(begin)), "{begin:?}");
+        }
     }
 
     proptest! {

@@ -19,7 +19,7 @@ const FUZZER_SHARE: f64 = 0.4;
 /// The most harmless inputs among its seeds.
 const SEEDS: usize = 64;
 /// The most mutants of PoVs, and of harmless inputs, that are made with the dictionary.
-const MOST: usize = 256;
+const MOST: usize = 384;
 /// Divisor of the time of the rung for them.
 const SHARE: u32 = 4;
 /// Least and most time for one of them, and the multiple of the PoV's time in between: a large

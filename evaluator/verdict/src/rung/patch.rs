@@ -3,6 +3,7 @@
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, Rung, RungName};
+use patchwright_crash::feedback::first_error;
 use patchwright_sandbox::{Ending, Limit};
 use patchwright_target::Result;
 use patchwright_target::runner::{Build, BuildKind, Target, TargetTask};
@@ -90,10 +91,10 @@ fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> Rung {
         ending => format!("the build{named} failed: {ending}"),
     };
     let feedback = writer.build(&reason, &log);
-    let error = feedback.lines().find(|line| line.contains("error: "));
-    let reason = error.map_or(reason.clone(), |error| {
-        format!("{reason}: {}", error.trim())
-    });
+    let reason = match first_error(&feedback) {
+        Some(error) => format!("{reason}: {error}"),
+        None => reason,
+    };
     Rung::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)
