@@ -33,37 +33,37 @@ impl Comparison {
 }
 
 /// Builds the trees of two targets as they are, and compares the programs by the command of their
-/// first PoV.
+/// first PoV. Each target has the name under which it is told.
 ///
 /// # Errors
 /// When the machinery fails. Where a tree does not build, no input is compared.
-pub async fn compare(one: &dyn Target, other: &dyn Target) -> Result<Comparison> {
-    let Some(pov) = one.task().povs.first() else {
+pub async fn compare(one: (&str, &dyn Target), other: (&str, &dyn Target)) -> Result<Comparison> {
+    let Some(pov) = one.1.task().povs.first() else {
         return Ok(Comparison::missing("the task has no PoV"));
     };
-    let inputs = inputs_of(one, pov, &[])?;
-    let Some(one) = accepted(one, pov, &inputs).await? else {
-        return Ok(Comparison::missing("the first tree does not build"));
+    let inputs = inputs_of(one.1, pov, &[])?;
+    let does_not_build = |name| Comparison::missing(&format!("{name} does not build"));
+    let Some(ours) = accepted(one.1, pov, &inputs).await? else {
+        return Ok(does_not_build(one.0));
     };
-    let Some(other) = accepted(other, pov, &inputs).await? else {
-        return Ok(Comparison::missing("the second tree does not build"));
+    let Some(theirs) = accepted(other.1, pov, &inputs).await? else {
+        return Ok(does_not_build(other.0));
     };
-    let both = one
-        .iter()
-        .filter_map(|(at, run)| Some((*at, run, other.get(at)?)));
     let mut found = Comparison::default();
-    if both.clone().next().is_none() {
-        return Ok(Comparison::missing("no input is accepted by both"));
-    }
-    for (at, run, theirs) in both {
+    for (at, run) in &ours {
+        let Some(their) = theirs.get(at) else {
+            continue;
+        };
         found.inputs += 1;
-        if run == theirs {
+        if run == their {
             found.alike += 1;
         } else if found.differing.is_none() {
-            let bytes = inputs.contents.get(at).cloned().unwrap_or_default();
-            found.differing = Some((bytes, [shown(run), shown(theirs)]));
+            let bytes = inputs.contents.get(*at).cloned().unwrap_or_default();
+            found.differing = Some((bytes, [shown(run), shown(their)]));
         }
     }
+    let none = found.inputs == 0;
+    found.missing = none.then(|| "no input is accepted by both".to_owned());
     Ok(found)
 }
 
@@ -110,9 +110,9 @@ mod tests {
         shorter("parse.c", "if (n < 2)", "if (n < 2 || b[0] > 4)");
         let one = open(one, folders[0].path()).await;
         let changed = open(other.clone(), folders[1].path()).await;
-        let same = compare(&one, &one).await.unwrap();
+        let same = compare(("one", &one), ("itself", &one)).await.unwrap();
         assert!(same.inputs > 0 && same.alike == same.inputs, "{same:?}");
-        let found = compare(&one, &changed).await.unwrap();
+        let found = compare(("one", &one), ("other", &changed)).await.unwrap();
         assert!(0 < found.alike && found.alike < found.inputs, "{found:?}");
         assert!(found.inputs < same.inputs, "{found:?} {same:?}");
         let (input, shown) = found.differing.unwrap();
@@ -120,7 +120,7 @@ mod tests {
         assert!(shown[1].contains("Running: 2"), "{shown:?}");
         shorter("main.c", "return 2", "return 2 +");
         let broken = open(other, folders[1].path()).await;
-        let found = compare(&one, &broken).await.unwrap();
-        assert_eq!(found.missing.unwrap(), "the second tree does not build");
+        let found = compare(("one", &one), ("other", &broken)).await.unwrap();
+        assert_eq!(found.missing.unwrap(), "other does not build");
     }
 }

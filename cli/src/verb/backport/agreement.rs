@@ -7,10 +7,12 @@ use super::{Backport, file_name};
 use crate::common::write_file;
 use crate::display;
 use crate::verb::session;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use patchwright_agent::report::{INTERRUPTED, Report};
+use patchwright_target::Target;
 use patchwright_verdict::{Comparison, compare};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The behaviour of a fixed branch beside the fixed main line.
 #[derive(Debug, Default, Serialize)]
@@ -64,18 +66,17 @@ impl Backport<'_> {
         let revisions = &self.revisions;
         let tree = revisions.tree_with(onto, &best.diff_bytes()).await?;
         let fixed = revisions.commit_of(&tree, onto).await?;
-        let mut targets = Vec::new();
-        for (name, commit) in [(name, &fixed), ("original", &self.fix.code)] {
-            let task = self.task_at(name, commit).await?;
-            let ground = patchwright_run::ground(&task, &self.loaded.settings).await;
-            let (_, target) =
-                ground.map_err(|ending| anyhow::anyhow!("{name}: {}", ending.detail))?;
-            targets.push(target);
-        }
-        let [one, other] = targets.as_slice() else {
-            anyhow::bail!("two trees are compared");
-        };
-        Ok(compare(one.as_ref(), other.as_ref()).await?)
+        let one = self.target(name, &fixed).await?;
+        let other = self.target("original", &self.fix.code).await?;
+        Ok(compare((name, one.as_ref()), ("the original", other.as_ref())).await?)
+    }
+
+    /// A target for the tree of a commit.
+    async fn target(&self, name: &str, commit: &str) -> anyhow::Result<Arc<dyn Target>> {
+        let task = self.task_at(name, commit).await?;
+        let ground = patchwright_run::ground(&task, &self.loaded.settings).await;
+        let (_, target) = ground.map_err(|ending| anyhow!("{name}: {}", ending.detail))?;
+        Ok(target)
     }
 
     /// Enters what was found, and writes the input on which they differ.

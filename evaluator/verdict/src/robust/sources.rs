@@ -18,7 +18,8 @@ const BEFORE: usize = 12;
 const FUZZER_SHARE: f64 = 0.4;
 /// The most harmless inputs among its seeds.
 const SEEDS: usize = 64;
-/// The most mutants of PoVs, and of harmless inputs, that are made with the dictionary.
+/// The most mutants of PoVs, and of harmless inputs, that are made with the dictionary: all forms of
+/// two bounds at twenty places.
 const MOST: usize = 384;
 /// Divisor of the time of the rung for them.
 const SHARE: u32 = 4;
