@@ -6,7 +6,7 @@
 //! else names (`patchwright_run::intake`). Everything it answers is data: file names are made
 //! plain, and sizes are limited.
 
-mod attached;
+pub(crate) mod attached;
 #[cfg(feature = "daemon")]
 mod remarks;
 

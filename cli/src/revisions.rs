@@ -4,7 +4,7 @@
 use crate::git::Git;
 use anyhow::Context;
 use patchwright_agent::record::CommitRecord;
-use patchwright_agent::task::{Source, Task};
+use patchwright_agent::task::{Pov, Source, Task};
 use patchwright_config::Settings;
 use patchwright_crash::feedback::first_error;
 use patchwright_source::{Changes, Language, TreePath, visible_line};
@@ -252,14 +252,23 @@ impl<'a> Revisions<'a> {
 
     /// Builds the tree of a task and runs every PoV.
     pub(crate) async fn seen(&self, task: &Task) -> anyhow::Result<Seen> {
+        Ok(match self.crashing(task).await? {
+            Ok(povs) if povs.is_empty() => Seen::Silent,
+            Ok(_) => Seen::Crashes,
+            Err(reason) => Seen::Unknown(reason),
+        })
+    }
+
+    /// Builds the tree of a task and returns the PoVs that crash it, or why nothing is known.
+    pub(crate) async fn crashing(&self, task: &Task) -> anyhow::Result<Result<Vec<Pov>, String>> {
         let reason = match patchwright_run::ground(task, self.settings).await {
             Err(ending) => ending.detail,
-            Ok((_, target)) => match shown(target.as_ref()).await {
+            Ok((_, target)) => match shown(target.as_ref(), &task.povs).await {
                 Err(TargetError::InvalidTask { reason, .. }) => reason,
-                seen => return Ok(seen?),
+                shown => return Ok(shown?),
             },
         };
-        Ok(Seen::Unknown(first_line(&reason)))
+        Ok(Err(first_line(&reason)))
     }
 
     /// Names a commit.
@@ -286,26 +295,27 @@ pub(crate) fn is_code(path: &str) -> bool {
     path.is_ok_and(|path| Language::of_path(&path).is_some() && !path.is_test())
 }
 
-/// Builds the tree of a target and runs every PoV.
-async fn shown(target: &dyn Target) -> Result<Seen, TargetError> {
+/// Builds the tree of a target, runs its PoVs and returns which of them crash it.
+async fn shown(target: &dyn Target, povs: &[Pov]) -> Result<Result<Vec<Pov>, String>, TargetError> {
     let task = target.task();
-    for pov in &task.povs {
+    let mut crashing = Vec::new();
+    for (pov, own) in task.povs.iter().zip(povs) {
         let name = task.build_of(pov);
         let unchanged = Changes::default();
         let build = target.build(&unchanged, &name, BuildKind::Clean).await?;
         if !build.succeeded() {
             let said = build.execution.text();
             let why = failure(&said);
-            return Ok(Seen::Unknown(format!("it does not build: {why}")));
+            return Ok(Err(format!("it does not build: {why}")));
         }
         let measured = measure(target, &build, pov).await?;
         match &measured.replay.outcome {
-            Outcome::NotRun(reason) => return Ok(Seen::Unknown(reason.clone())),
-            _ if measured.reproduces() => return Ok(Seen::Crashes),
+            Outcome::NotRun(reason) => return Ok(Err(reason.clone())),
+            _ if measured.reproduces() => crashing.push(own.clone()),
             _ => {}
         }
     }
-    Ok(Seen::Silent)
+    Ok(Ok(crashing))
 }
 
 /// Returns the line of a build that says why it failed: the first error of a compiler, or else the

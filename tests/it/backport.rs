@@ -11,7 +11,7 @@ const NUMBER: &str = "&value)) return -1;\n";
 const BUFFER: &str = "malloc(NAME_LIMIT + 1)";
 const MESSAGE: &str = "records: refuse long names\n\nThey overflow their buffer.\n---\n\nReported-by: Eve <e@example.org>\n";
 
-fn commit(folder: &Path, code: &str, message: &str) {
+pub(crate) fn commit(folder: &Path, code: &str, message: &str) {
     fs::write(folder.join("records.c"), code).unwrap();
     git(folder, &["add", "-A"]);
     git(
@@ -29,7 +29,7 @@ fn commit(folder: &Path, code: &str, message: &str) {
 /// - `stable-4` has the flaw at other lines, and takes commits over with `cherry-pick -x`,
 /// - `stable-5` has the fix,
 /// - `stable-6` has the flaw in a function that stands elsewhere in the file.
-fn history(scene: &Scene) -> String {
+pub(crate) fn history(scene: &Scene) -> String {
     let folder = scene.path("src");
     let flawed = fs::read_to_string(folder.join("records.c")).unwrap();
     let renamed = flawed
@@ -309,58 +309,6 @@ fn the_candidate_of_a_run_is_carried_too() {
     git(&folder, &["checkout", "--quiet", "stable-4"]);
     git(&folder, &["am", "--quiet", &mail.display().to_string()]);
     assert!(git(&folder, &["show"]).contains(&format!("+{CHECK}")));
-}
-
-#[test]
-fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
-    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
-    let fix = history(&scene);
-    let folder = scene.path("src");
-    let fixed = fs::read_to_string(folder.join("records.c")).unwrap();
-    let partial = fixed.replace(CHECK, "  if (name > 1000) return -1;\n");
-    git(&folder, &["checkout", "--quiet", "--detach", "main~1"]);
-    commit(&folder, &partial, "refuse long names in a way");
-    let first = git(&folder, &["rev-parse", "HEAD"]);
-    commit(
-        &folder,
-        &format!("/* Records. */\n{partial}"),
-        "say what it is",
-    );
-    commit(
-        &folder,
-        &format!("/* Records. */\n{fixed}"),
-        "refuse the other long names",
-    );
-    let named = format!("document\n\nFixes: {}\n", &first[..12]);
-    commit(&folder, &format!("/* Records of text. */\n{fixed}"), &named);
-
-    let told = scene.json(&["audit", &first, "--task", "records"]);
-    assert_eq!(told.report["answer"], "incomplete", "{told:#?}");
-    assert_eq!(told.finished.code, Some(1));
-    let later = told.report["later"].as_array().unwrap().iter();
-    let later: Vec<String> = later
-        .map(|one| {
-            format!(
-                "{} {} {}",
-                one["subject"], one["functions"], one["names_it"]
-            )
-        })
-        .collect();
-    assert_eq!(
-        later,
-        [
-            "\"refuse the other long names\" [\"read_line\"] false",
-            "\"document\" [] true"
-        ]
-    );
-
-    let told = scene.json(&["audit", &fix, "--task", "records", "--until", "main"]);
-    assert_eq!(told.report["answer"], "held", "{told:#?}");
-    assert_eq!(told.finished.code, Some(0));
-    // The tree before this one does not crash.
-    let told = scene.json(&["audit", "HEAD", "--task", "records"]);
-    assert_eq!(told.report["answer"], "undecided", "{told:#?}");
-    assert_eq!(told.finished.code, Some(6));
 }
 
 #[test]

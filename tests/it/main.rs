@@ -3,6 +3,8 @@
 //! A module per behaviour, in alphabetical order.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod backport;
 #[cfg(test)]
 mod bad_input;

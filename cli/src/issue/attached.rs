@@ -93,7 +93,7 @@ pub(super) fn as_report(bytes: &[u8]) -> Option<&str> {
 
 /// Returns the inputs in the text itself: what is encoded in its blocks and its commands, and
 /// blocks that are neither a report, nor code, nor commands.
-pub(super) fn quoted(text: &str) -> Vec<Named> {
+pub(crate) fn quoted(text: &str) -> Vec<Named> {
     let mut inputs: Vec<Named> = Vec::new();
     let (mut block, mut fence) = (String::new(), None);
     for line in text.lines() {

@@ -3,6 +3,8 @@
 //! A commit of the project is judged as a patch of somebody else against the tree before it, and
 //! the later commits that touched the same functions again are named.
 
+mod pov;
+
 use super::backport::fix::Fix;
 use super::backport::place;
 use super::session::{self, OutputArguments};
@@ -11,7 +13,7 @@ use crate::revisions::Revisions;
 use clap::Args;
 use patchwright_agent::record::{CommitRecord, EndingKind};
 use patchwright_agent::report::{INTERRUPTED, Report, RungReport};
-use patchwright_agent::task;
+use patchwright_agent::task::{self, Pov};
 use patchwright_patcher::Patch;
 use serde::Serialize;
 use serde_json::json;
@@ -26,9 +28,15 @@ const INPUTS: [&str; 2] = ["silent", "robust"];
 pub(crate) struct AuditArguments {
     /// The commit of the project that was to fix the crash
     pub commit: String,
-    /// The task with the PoV and the commands: a folder with a task.toml, or a task file
+    /// The task with the commands, and the PoV: a folder with a task.toml, or a task file; found by trying where none is named
     #[arg(long, value_name = "TASK")]
-    pub task: PathBuf,
+    pub task: Option<PathBuf>,
+    /// Without a task: a work tree of the project
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "task")]
+    pub repo: PathBuf,
+    /// A crashing input, several times, in place of the task's and of those that the commit brings
+    #[arg(long, value_name = "FILE")]
+    pub pov: Vec<PathBuf>,
     /// The last commit whose history is looked at
     #[arg(long, value_name = "REF", default_value = "HEAD")]
     pub until: String,
@@ -71,12 +79,16 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
     let mut loaded = common.load(Vec::new())?;
     // Its project has reviewed it.
     loaded.settings.critic.calls = 0;
-    let task = task::read(&arguments.task)?;
+    let task = match &arguments.task {
+        Some(path) => task::read(path)?,
+        None => pov::of_tree(&arguments.repo)?,
+    };
     let place = place(&task, &loaded, arguments.upstream.as_deref()).await?;
     let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
     let fix = Fix::of_commit(&revisions, &arguments.commit).await?;
     let later = later(&revisions, &fix, &arguments.until).await?;
-    let before = revisions.kept_at(&fix.parent).await?;
+    let before = Box::pin(pov::before((&revisions, &fix), &arguments)).await?;
+    let povs: Vec<String> = before.povs.iter().map(Pov::name).collect();
     let patch = Patch::from_diff(&fix.diff);
     let report = session::judge((before, loaded.clone()), patch, &arguments.output).await?;
     let refuting = session::refuting(&report);
@@ -86,6 +98,7 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
         "schema": 1,
         "task": task.id,
         "fix": fix,
+        "povs": povs,
         "answer": answer,
         "detail": session::reason(&report),
         "ending": report.ending,

@@ -69,6 +69,10 @@ struct Backport<'a> {
 pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(arguments.asked.settings())?;
     let (task, candidate) = read(common, &arguments).await?;
+    if task.povs.is_empty() {
+        let reason = "has no PoV: nothing would show whether a tree is affected";
+        return Err(WrongInput(format!("task {} {reason}", task.id)).into());
+    }
     let place = place(&task, &loaded, arguments.upstream.as_deref()).await?;
     let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
     let fix = match candidate {
@@ -148,10 +152,6 @@ pub(super) async fn place(
     loaded: &Loaded,
     upstream: Option<&str>,
 ) -> anyhow::Result<Place> {
-    if task.povs.is_empty() {
-        let reason = "has no PoV: nothing would show whether a tree is affected";
-        return Err(WrongInput(format!("task {} {reason}", task.id)).into());
-    }
     let place = Place::of(task, &loaded.settings, upstream).await?;
     let missing = || {
         WrongInput(format!(

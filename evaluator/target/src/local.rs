@@ -27,7 +27,6 @@ mod scratch;
 mod script;
 mod shared_process;
 mod shown;
-mod spare_workspaces;
 mod stage;
 mod task_check;
 mod task_digest;
@@ -55,7 +54,6 @@ use patchwright_crash::CrashReport;
 use patchwright_sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use patchwright_source::{Changes, Language};
 use scratch::CommandFolder;
-use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +67,6 @@ pub struct LocalTarget {
     task: TargetTask,
     sandbox: Sandbox,
     /// Dropped before the scratch folder that it writes to.
-    spares: SpareWorkspaces,
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
     /// The system's configuration for its commands, where paths are mapped.
@@ -123,7 +120,6 @@ impl LocalTarget {
         Ok(Self {
             task,
             sandbox,
-            spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
             configuration: OnceCell::new(),
             home: disguise::home(&disguise::fresh_name()),

@@ -23,7 +23,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// The working copy of the tree.
 pub(crate) const TREE: &str = "tree";
@@ -88,14 +87,9 @@ impl Workspace {
 
     /// Copies another one, with all its times.
     pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self> {
-        Self::copy_unless(other, root, &AtomicBool::new(false))
-    }
-
-    /// Copies another one, unless `stop` becomes true.
-    pub(crate) fn copy_unless(other: &Self, root: PathBuf, stop: &AtomicBool) -> Result<Self> {
         let mut workspace = Self::create(root)?;
         for part in PARTS {
-            copy_tree(&other.root.join(part), &workspace.part(part), None, stop)?;
+            copy_tree(&other.root.join(part), &workspace.part(part), None)?;
         }
         workspace.copied = Moment::now(&workspace.root).ok();
         Ok(workspace)

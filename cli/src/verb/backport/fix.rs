@@ -76,6 +76,12 @@ impl Fix {
         Self::of_diff(revisions, (&parent, diff), (Some(record), left_out)).await
     }
 
+    /// The hash of the commit; of what is carried where there is none.
+    pub(in crate::verb) fn hash(&self) -> &str {
+        let commit = self.commit.as_ref().map(|commit| commit.commit.as_str());
+        commit.unwrap_or(&self.code)
+    }
+
     /// Takes the patch of a run against the tree of a commit.
     pub(super) async fn of_diff(
         revisions: &Revisions<'_>,

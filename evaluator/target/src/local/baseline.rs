@@ -9,7 +9,6 @@ use patchwright_sandbox::{Ending, Execution};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 impl LocalTarget {
@@ -27,7 +26,7 @@ impl LocalTarget {
             let (tree, root) = (self.task.tree.clone(), self.scratch.fresh("prepared"));
             let copied = blocking("copy of the tree", move || {
                 let workspace = Workspace::create(root)?;
-                copy_tree(&tree, &workspace.part(TREE), None, &AtomicBool::new(false))?;
+                copy_tree(&tree, &workspace.part(TREE), None)?;
                 Ok::<_, TargetError>(workspace)
             });
             let mut workspace = copied.await??;
@@ -134,9 +133,6 @@ impl LocalTarget {
             None => self.observe(&builds).await?,
         };
         self.begin(None);
-        for name in self.task.used_builds() {
-            self.make_spare(&name).await?;
-        }
         if let Some(tests) = &tests
             && let Ending::Exited(126 | 127) = tests.execution.ending
         {

@@ -21,25 +21,6 @@ const KEPT_BUILDS: usize = 8;
 pub(super) type BuildKey = (String, String, BuildKind);
 
 impl LocalTarget {
-    /// Returns a copy of the built tree, made in advance if possible.
-    pub(super) async fn copy_of_pristine(&self, name: &str) -> Result<Workspace> {
-        let pristine = self.pristine(name).await?;
-        let copy = match self.spares.take(name).await {
-            Some(copy) => copy,
-            None => self.copy(pristine.place()?).await?,
-        };
-        self.make_spare(name).await?;
-        Ok(copy)
-    }
-
-    /// Starts to make the copy for the next attempt.
-    pub(super) async fn make_spare(&self, name: &str) -> Result<()> {
-        let pristine = self.pristine(name).await?;
-        self.spares
-            .prepare(name, pristine.place()?, self.scratch.fresh("spare"));
-        Ok(())
-    }
-
     pub(super) fn at_hand(&self, key: &BuildKey) -> Option<Build> {
         let built = locked(&self.built);
         let found = built.iter().find(|(known, _)| known == key);
@@ -103,7 +84,7 @@ impl LocalTarget {
         (_, name, how): &BuildKey,
     ) -> Result<Workspace> {
         let workspace = match how {
-            BuildKind::Incremental => self.copy_of_pristine(name).await?,
+            BuildKind::Incremental => self.copy(self.pristine(name).await?.place()?).await?,
             BuildKind::Clean => self.copy(&self.prepared().await?).await?,
         };
         workspace.apply(changes)?;

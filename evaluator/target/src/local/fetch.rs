@@ -12,7 +12,6 @@ use patchwright_sandbox::contained_path::give_all;
 use patchwright_sandbox::identity;
 use patchwright_sandbox::{Command, Host, IsolationChoice, Sandbox};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// Surroundings of a command that fills a tree.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ pub async fn fetch(
         .await?;
     succeeded(&execution, "the fetch command")?;
     if !reached {
-        copy_tree(&tree, into, None, &AtomicBool::new(false))?;
+        copy_tree(&tree, into, None)?;
     }
     Ok(execution)
 }

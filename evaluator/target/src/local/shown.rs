@@ -7,7 +7,6 @@ use crate::{Result, TargetError};
 use patchwright_sandbox::identity;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 impl LocalTarget {
     /// The task's folder, which is looked at again when entries came to it or went.
@@ -59,7 +58,7 @@ impl Showing {
         }
         if path.is_dir() {
             lent_folder(copy).map_err(fail)?;
-            copy_tree(path, copy, Some(&self.except), &AtomicBool::new(false))?;
+            copy_tree(path, copy, Some(&self.except))?;
         } else {
             lent_folder(copy.parent().unwrap_or(copy)).map_err(fail)?;
             fs::copy(path, copy).map_err(fail)?;

@@ -1,20 +1,12 @@
 //! Copies of folders with times, permissions and links.
 
 use crate::{Result, TargetError};
-use patchwright_sandbox::SandboxError;
 use patchwright_sandbox::contained_path::ContainedFolder;
 use rustix::fs::Stat;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Copies the content of `from` into the existing folder `to`, but for the folder `except` in it,
-/// until `stop` becomes true.
-pub(crate) fn copy_tree(
-    from: &Path,
-    to: &Path,
-    except: Option<&Path>,
-    stop: &AtomicBool,
-) -> Result<()> {
+/// Copies the content of `from` into the existing folder `to`, but for the folder `except` in it.
+pub(crate) fn copy_tree(from: &Path, to: &Path, except: Option<&Path>) -> Result<()> {
     let except = except.and_then(|except| except.strip_prefix(from).ok());
     let fail = |e| TargetError::io("a folder could not be copied", from, e);
     let (source, target) = opened(from, to).map_err(fail)?;
@@ -24,9 +16,6 @@ pub(crate) fn copy_tree(
         let into = target.below(&visited.path).map_err(fail)?;
         for entry in &visited.entries {
             let path = visited.path_of(entry);
-            if stop.load(Ordering::Relaxed) {
-                return Err(SandboxError::Canceled.into());
-            }
             let copied = if !entry.is_folder() {
                 into.copy(&visited.folder, entry)
             } else if Some(&*path) != except {
@@ -80,7 +69,7 @@ mod tests {
         file.write_all_at(b"one", 1 << 30).unwrap();
         file.write_all_at(b"two", 3 << 30).unwrap();
         fs::write(from.join("plain"), "plain").unwrap();
-        copy_tree(&from, &to, None, &AtomicBool::new(false)).unwrap();
+        copy_tree(&from, &to, None).unwrap();
         let facts = fs::metadata(to.join("sparse")).unwrap();
         assert_eq!(facts.len(), 4 << 30);
         assert!(facts.blocks() * 512 < 1 << 20, "{}", facts.blocks());
@@ -105,7 +94,7 @@ mod tests {
             let closed = fs::Permissions::from_mode(0o555);
             fs::set_permissions(from.join(name), closed).unwrap();
         }
-        copy_tree(&from, &to, None, &AtomicBool::new(false)).unwrap();
+        copy_tree(&from, &to, None).unwrap();
         let modes = ["src/a.c", "src", ""].map(|name| mode(&to.join(name)));
         assert_eq!(modes, [0o555, 0o755, 0o755]);
         remove_folder(&from);
@@ -133,7 +122,7 @@ mod tests {
             for number in 0..400 {
                 let to = at(&number.to_string());
                 fs::create_dir(&to).unwrap();
-                let copied = copy_tree(&at("from"), &to, None, &AtomicBool::new(false));
+                let copied = copy_tree(&at("from"), &to, None);
                 let copy = fs::symlink_metadata(to.join("a"));
                 let followed = copy.is_ok_and(|copy| copy.is_dir()) && to.join("a/secret").exists();
                 over.store(followed, Ordering::Relaxed);

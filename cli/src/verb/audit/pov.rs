@@ -1,0 +1,249 @@
+//! The PoV of an old fix: what the task or the command line names, or else inputs that came with
+//! the commit, which crash the tree before it.
+//!
+//! A commit that repairs a crash often brings the input as a test, or quotes it. Inputs that stand
+//! in the code of a test are not taken out of it, and none is made.
+
+use super::AuditArguments;
+use crate::common::{WrongInput, real_path};
+use crate::issue::attached::quoted;
+use crate::revisions::{Revisions, tree_of};
+use crate::verb::backport::fix::Fix;
+use crate::verb::init::{self, InitArguments};
+use crate::verb::task_flags::{CrashedTree, ProjectFlags, name_of};
+use patchwright_agent::record::result::TASK_FILE;
+use patchwright_agent::task::file::{SourceKeys, TaskFile};
+use patchwright_agent::task::{self, Mode, Pov, Task};
+use patchwright_config::private_folder;
+use patchwright_source::{Language, TreePath};
+use std::path::{Path, PathBuf};
+
+/// The most files of a commit that are tried, and the bytes of the largest.
+const FILES: usize = 16;
+const BYTES: u64 = 1 << 20;
+/// Lists what a commit adds and changes.
+const LISTING: [&str; 6] = [
+    "diff-tree",
+    "-r",
+    "--raw",
+    "-z",
+    "--no-renames",
+    "--diff-filter=AM",
+];
+
+/// A task of a tree alone, for its history.
+pub(super) fn of_tree(tree: &Path) -> anyhow::Result<Task> {
+    let language = ProjectFlags::default().language(tree, None)?;
+    let source = SourceKeys {
+        path: Some(real_path(tree).display().to_string()),
+        ..SourceKeys::default()
+    };
+    let id = Some(name_of(tree)).filter(|name| !name.is_empty());
+    let id = id.unwrap_or_else(|| "task".to_owned());
+    let mut keys = TaskFile::new(id, language.to_string(), source);
+    keys.mode = Mode::DryRun;
+    Ok(task::from_file(keys, tree, tree)?)
+}
+
+/// Returns the task of the tree before a fix, with PoVs that crash it where they are to be had.
+///
+/// # Errors
+/// Nothing is there that could show the crash, or the machinery fails.
+pub(super) async fn before(
+    (revisions, fix): (&Revisions<'_>, &Fix),
+    arguments: &AuditArguments,
+) -> anyhow::Result<Task> {
+    let mut before = revisions.kept_at(&fix.parent).await?;
+    if arguments.task.is_none() {
+        return found((revisions, fix), arguments, &before).await;
+    }
+    if !arguments.pov.is_empty() {
+        before.povs = povs(&before, arguments.pov.clone());
+        return Ok(before);
+    }
+    if !before.povs.is_empty() && revisions.crashing(&before).await? != Ok(Vec::new()) {
+        return Ok(before);
+    }
+    let lacking = match brought((revisions, fix), &before).await? {
+        Ok(povs) => {
+            before.povs = povs;
+            return Ok(before);
+        }
+        Err(lacking) => lacking,
+    };
+    if before.povs.is_empty() {
+        let told =
+            format!("no PoV: the task has none, and {lacking}; name an input with --pov FILE");
+        return Err(WrongInput(told).into());
+    }
+    Ok(before)
+}
+
+/// Returns the inputs of a commit that crash the tree before it, or why there is none.
+async fn brought(
+    (revisions, fix): (&Revisions<'_>, &Fix),
+    before: &Task,
+) -> anyhow::Result<Result<Vec<Pov>, String>> {
+    let sources = revisions.settings.cache.folder.join("sources");
+    let folder = sources.join(format!("inputs-{}", fix.hash()));
+    let files = inputs((revisions, fix), &folder).await?;
+    if files.is_empty() {
+        return Ok(Err("the commit brings no input".to_owned()));
+    }
+    let tried = Task {
+        povs: povs(before, files),
+        ..before.clone()
+    };
+    let crashing = revisions.crashing(&tried).await?;
+    let none = || "no input of the commit crashes the tree before it".to_owned();
+    Ok(crashing.and_then(|povs| {
+        if povs.is_empty() {
+            Err(none())
+        } else {
+            Ok(povs)
+        }
+    }))
+}
+
+/// Finds the commands of the tree before a fix by trying, as `init` does. The task file stays, and
+/// is read where it is there already: somebody may have mended it.
+async fn found(
+    commit: (&Revisions<'_>, &Fix),
+    arguments: &AuditArguments,
+    before: &Task,
+) -> anyhow::Result<Task> {
+    let (revisions, fix) = commit;
+    let name: String = fix.hash().chars().take(12).collect();
+    let folder = PathBuf::from(format!("patchwright-audit-{name}"));
+    let file = folder.join(TASK_FILE);
+    let id = before.id.clone();
+    let read = || -> anyhow::Result<Task> {
+        let task = task::read(&file)?;
+        Ok(Task { id, ..task })
+    };
+    if file.exists() {
+        return read();
+    }
+    let pov = arguments.pov.clone();
+    let candidates = match &*pov {
+        [] => inputs(commit, &folder.join("inputs")).await?,
+        _ => Vec::new(),
+    };
+    if pov.is_empty() && candidates.is_empty() {
+        let told = "brings no input; name one with --pov FILE, or a task with --task TASK";
+        return Err(WrongInput(format!("no PoV: commit {name} {told}")).into());
+    }
+    let crashed = CrashedTree {
+        tree: tree_of(before, revisions.settings)
+            .await
+            .unwrap_or_default(),
+        pov,
+        ..CrashedTree::default()
+    };
+    let search = InitArguments {
+        candidates,
+        crashed,
+        out: file.clone(),
+        ..InitArguments::default()
+    };
+    std::fs::create_dir_all(&folder)?;
+    let draft = Box::pin(init::write(revisions.settings, search)).await?;
+    if draft.is_complete() {
+        return read();
+    }
+    let file = file.display();
+    Err(WrongInput(format!(
+        "no command was found by which an input crashes the tree before {name}: write commands.pov into {file}, and try again"
+    ))
+    .into())
+}
+
+/// Files as PoVs that are run as those of a task are.
+fn povs(task: &Task, files: Vec<PathBuf>) -> Vec<Pov> {
+    let like = task.povs.first().cloned().unwrap_or_default();
+    let pov = |file| Pov {
+        file,
+        ..like.clone()
+    };
+    files.into_iter().map(pov).collect()
+}
+
+/// Writes the inputs that a commit may bring into a folder: those that its message quotes, and
+/// files that are no code and no build file, new or among the tests. New ones come first.
+async fn inputs(
+    (revisions, fix): (&Revisions<'_>, &Fix),
+    folder: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let git = &revisions.git;
+    let message = ["show", "--no-patch", "--format=%B", fix.hash()];
+    let mut inputs = quoted(&git.run(&message).await?);
+    let range = [fix.parent.as_str(), fix.hash()];
+    let listed = git.run(&[&LISTING[..], &range].concat()).await?;
+    let mut fields = listed.split('\0');
+    let mut files = Vec::new();
+    while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {
+        files.extend(input(entry, path));
+    }
+    files.sort_by_key(|(is_new, ..)| !is_new);
+    for (_, blob, name) in files.into_iter().take(FILES) {
+        let size = git.run(&["cat-file", "-s", blob]).await?;
+        if size.parse::<u64>().is_ok_and(|size| size <= BYTES) {
+            inputs.push((name, git.output(&["cat-file", "blob", blob]).await?));
+        }
+    }
+    let mut written = Vec::new();
+    for (number, (name, content)) in inputs.into_iter().enumerate() {
+        let own = folder.join(number.to_string());
+        private_folder(&own)?;
+        let file = own.join(name);
+        std::fs::write(&file, content)?;
+        written.push(file);
+    }
+    Ok(written)
+}
+
+/// Reads an entry of `git diff-tree --raw`: whether the file is new, its content and its name, where
+/// it is a plain file that may be an input.
+fn input<'a>(entry: &'a str, path: &str) -> Option<(bool, &'a str, String)> {
+    let mut fields = entry.split(' ').skip(1);
+    let (mode, _, blob, status) = (
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+        fields.next()?,
+    );
+    let path = TreePath::new(path).ok()?;
+    let is_new = status == "A";
+    let is_input = mode.starts_with("100")
+        && Language::of_path(&path).is_none()
+        && !path.is_build_file()
+        && (is_new || path.is_in_tests());
+    is_input.then(|| (is_new, blob, path.file_name().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::input;
+
+    #[test]
+    fn plain_files_that_are_new_or_of_the_tests_may_be_inputs() {
+        let raw = |mode: &str, status: &str| format!(":100644 {mode} 0 b10b {status}");
+        let read = |mode, status, path| {
+            let entry = raw(mode, status);
+            input(&entry, path).map(|(is_new, blob, name)| format!("{is_new} {blob} {name}"))
+        };
+        let new = Some("true b10b long.txt".to_owned());
+        assert_eq!(read("100644", "A", "data/long.txt"), new);
+        let changed = Some("false b10b long.txt".to_owned());
+        assert_eq!(read("100755", "M", "tests/data/long.txt"), changed);
+        for (mode, status, path) in [
+            ("100644", "M", "NEWS"),
+            ("100644", "A", "tests/long.c"),
+            ("100644", "A", "tests/Makefile"),
+            ("120000", "A", "tests/link"),
+            ("160000", "A", "tests/module"),
+        ] {
+            assert_eq!(read(mode, status, path), None, "{path}");
+        }
+    }
+}
