@@ -259,8 +259,12 @@ impl<'a> Revisions<'a> {
         })
     }
 
-    /// Builds the tree of a task and returns the PoVs that crash it, or why nothing is known.
-    pub(crate) async fn crashing(&self, task: &Task) -> anyhow::Result<Result<Vec<Pov>, String>> {
+    /// Builds the tree of a task and returns the PoVs that crash it, each with what it prints, or
+    /// why nothing is known.
+    pub(crate) async fn crashing(
+        &self,
+        task: &Task,
+    ) -> anyhow::Result<Result<Vec<Crashing>, String>> {
         let reason = match patchwright_run::ground(task, self.settings).await {
             Err(ending) => ending.detail,
             Ok((_, target)) => match shown(target.as_ref(), &task.povs).await {
@@ -295,8 +299,14 @@ pub(crate) fn is_code(path: &str) -> bool {
     path.is_ok_and(|path| Language::of_path(&path).is_some() && !path.is_test())
 }
 
+/// A PoV that crashes a tree, and what is printed then.
+pub(crate) type Crashing = (Pov, String);
+
 /// Builds the tree of a target, runs its PoVs and returns which of them crash it.
-async fn shown(target: &dyn Target, povs: &[Pov]) -> Result<Result<Vec<Pov>, String>, TargetError> {
+async fn shown(
+    target: &dyn Target,
+    povs: &[Pov],
+) -> Result<Result<Vec<Crashing>, String>, TargetError> {
     let task = target.task();
     let mut crashing = Vec::new();
     for (pov, own) in task.povs.iter().zip(povs) {
@@ -311,7 +321,9 @@ async fn shown(target: &dyn Target, povs: &[Pov]) -> Result<Result<Vec<Pov>, Str
         let measured = measure(target, &build, pov).await?;
         match &measured.replay.outcome {
             Outcome::NotRun(reason) => return Ok(Err(reason.clone())),
-            _ if measured.reproduces() => crashing.push(own.clone()),
+            _ if measured.reproduces() => {
+                crashing.push((own.clone(), measured.replay.execution.text()));
+            }
             _ => {}
         }
     }

@@ -229,6 +229,51 @@ fn a_branch_that_does_otherwise_than_the_original_is_told_with_the_input() {
     assert!(scene.patchwright.scratch("out/stable-4.input").is_file());
 }
 
+/// The harness of the task does not compile on the branch, whose own program reads the same input.
+#[test]
+fn a_branch_of_another_interface_is_tried_by_its_own_program() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let fix = history(&scene);
+    let folder = scene.path("src");
+    git(&folder, &["checkout", "--quiet", "main~1"]);
+    let other = |from: &Path, to: &str| {
+        let text = fs::read_to_string(from).unwrap();
+        fs::write(
+            folder.join(to),
+            text.replace("records_read", "records_parse"),
+        )
+        .unwrap();
+    };
+    other(&folder.join("records.h"), "records.h");
+    other(&scene.path("harness.c"), "main.c");
+    let makefile =
+        "all: records\nrecords: main.o records.o\n\t$(CC) $(CFLAGS) -o $@ main.o records.o\n";
+    fs::write(folder.join("Makefile"), makefile).unwrap();
+    let code = fs::read_to_string(folder.join("records.c")).unwrap();
+    let code = code.replace("records_read", "records_parse");
+    commit(&folder, &code, "parse records");
+    git(&folder, &["branch", "stable-7"]);
+    fs::write(folder.join("main.c"), "int main(void) { return 0; }\n").unwrap();
+    commit(&folder, &code, "read nothing");
+    git(&folder, &["branch", "stable-8"]);
+    git(&folder, &["checkout", "--quiet", "main"]);
+    let told = backport(&scene, &fix, &["stable-7", "stable-8"]);
+    let found = branch(&told.report, "stable-7");
+    assert_eq!(found["affected"], "yes", "{told:#?}");
+    let evidence = text(found, "evidence");
+    for words in [
+        "the PoV crashes it by `",
+        "/records \"$POV\"`, which was found there",
+        "does not build",
+    ] {
+        assert!(evidence.contains(words), "{words}: {evidence}");
+    }
+    assert_eq!(found["carried"], "merged", "{found:#}");
+    assert_eq!(found["ending"], "plausible", "{found:#}");
+    let other = branch(&told.report, "stable-8");
+    assert_eq!(other["affected"], "unknown", "{other:#}");
+}
+
 #[test]
 fn a_model_carries_what_neither_way_does() {
     let patch = "<patch>\n<explanation>Long names are refused.</explanation>\n<edit file=\"records.c\">\n\

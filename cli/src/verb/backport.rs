@@ -9,6 +9,7 @@ mod agreement;
 mod branch;
 mod conflict;
 pub(in crate::verb) mod fix;
+mod interface;
 mod mail;
 
 use super::export;

@@ -19,7 +19,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ),
     (
         "cli",
-        10_830,
+        10_905,
         "one command from a crash or an issue of a forge to a mail that is written as its project writes; \
          a patch that the tree has already is told as that; a fix carried to other branches, by a model where git cannot, and an old one audited, and its like looked for; \
          a review as the issue of the next attempt, each of its points answered; a patch that is sent, with what it changes of an interface; \
@@ -28,7 +28,8 @@ const BUDGETS: &[(&str, usize, &str)] = &[
          one module of several, tests that cannot be built, that leak or that an option asks for, callers of a trace that Java cut, \
          projects in a folder of their repository, tests that the PoV's own crash ends, Maven's goals without its phases, \
          tools that are missing, programs of Java without a trace, a search that is stopped, build files in deeper folders, \
-         programs without symbols and such that never end, inputs without an ending, a carried fix beside the original, conflicts that only touch, an old fix by the input that came with it",
+         programs without symbols and such that never end, inputs without an ending, a carried fix beside the original, conflicts that only touch, an old fix by the input that came with it, \
+         a branch by its own programs",
     ),
     (
         "config",

@@ -96,7 +96,8 @@ async fn brought(
     };
     let crashing = revisions.crashing(&tried).await?;
     let none = || "no input of the commit crashes the tree before it".to_owned();
-    Ok(crashing.and_then(|povs| {
+    Ok(crashing.and_then(|crashing| {
+        let povs: Vec<Pov> = crashing.into_iter().map(|(pov, _)| pov).collect();
         if povs.is_empty() {
             Err(none())
         } else {
