@@ -36,16 +36,16 @@ fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
     let later: Vec<String> = later
         .map(|one| {
             format!(
-                "{} {} {}",
-                one["subject"], one["functions"], one["names_it"]
+                "{} {} {} {}",
+                one["subject"], one["functions"], one["names_it"], one["repairs"]
             )
         })
         .collect();
     assert_eq!(
         later,
         [
-            "\"refuse the other long names\" [\"read_line\"] false",
-            "\"document\" [] true"
+            "\"refuse the other long names\" [\"read_line\"] false true",
+            "\"document\" [] true false"
         ]
     );
 

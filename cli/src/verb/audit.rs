@@ -21,6 +21,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Beginnings of words in the subject of a commit that repairs.
+const REPAIR: &str = "bound bug correct crash cve fix leak mistake null overflow overread refuse reject repair secur undefined \
+                      uninit vulnerab wrong";
+
 /// The rungs at which inputs of the same flaw refute a patch.
 const INPUTS: [&str; 2] = ["silent", "robust"];
 
@@ -69,6 +73,8 @@ struct Later {
     functions: BTreeSet<String>,
     /// True where its message names the fix.
     names_it: bool,
+    /// True where its subject speaks of a repair.
+    repairs: bool,
 }
 
 /// Judges an old fix and prints what is known of it.
@@ -157,14 +163,22 @@ async fn later(revisions: &Revisions<'_>, fix: &Fix, until: &str) -> anyhow::Res
         let functions: BTreeSet<String> = functions.collect();
         let names_it = naming.lines().any(|line| line == hash);
         if names_it || !functions.is_empty() {
+            let commit = revisions.record(hash, 1).await?;
             later.push(Later {
-                commit: revisions.record(hash, 1).await?,
+                repairs: speaks_of_a_repair(&commit.subject),
+                commit,
                 functions,
                 names_it,
             });
         }
     }
     Ok(later)
+}
+
+fn speaks_of_a_repair(subject: &str) -> bool {
+    let subject = subject.to_lowercase();
+    let mut words = subject.split(|letter: char| !letter.is_alphanumeric());
+    words.any(|word| REPAIR.split(' ').any(|begin| word.starts_with(begin)))
 }
 
 /// Lists the functions, each with its file, that the hunks of a diff without context are in, as
@@ -190,7 +204,21 @@ fn functions(diff: &str) -> BTreeSet<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::functions;
+    use super::{functions, speaks_of_a_repair};
+
+    #[test]
+    fn a_commit_that_repairs_says_so_in_a_word_of_its_own() {
+        for subject in [
+            "Further fix the fix to CVE-1",
+            "IP: Add bounds checks",
+            "A mistake in f",
+        ] {
+            assert!(speaks_of_a_repair(subject), "{subject}");
+        }
+        for subject in ["Name the prefix", "Use more macros", ""] {
+            assert!(!speaks_of_a_repair(subject), "{subject}");
+        }
+    }
 
     #[test]
     fn functions_are_named_as_git_heads_their_hunks() {
