@@ -101,13 +101,16 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     draft.has_frames().then_some(draft)
 }
 
-/// Gives the first frame the place that the stop named, where its own was cut off.
+/// Gives the first frame the name and the place that the stop had, where its own were cut off.
 fn place_first(draft: &mut Draft, stop: Option<Frame>) {
+    let Some(stop) = stop else { return };
     let first = draft.stacks.first_mut();
-    if let (Some(stop), Some(first)) = (stop, first.and_then(|stack| stack.frames.first_mut()))
-        && first.line.is_none()
-        && first.function == stop.function
-    {
+    let Some(first) = first.and_then(|stack| stack.frames.first_mut()) else {
+        draft.cut = true;
+        draft.push(stop);
+        return;
+    };
+    if first.line.is_none() && stop.function.starts_with(&first.function) {
         *first = stop;
     }
 }
