@@ -143,6 +143,7 @@ static PASTED: LazyLock<Families> = LazyLock::new(|| {
         sanitizer::HEADLESS,
         sanitizer::BEHEADED,
         java::HEADLESS,
+        undefined::TOLD,
     ]);
     Families::new(forms.collect())
 });

@@ -221,7 +221,7 @@ fn further(text: &str, found: &[CrashReport]) -> Vec<CrashReport> {
     type Begins = fn(&str) -> bool;
     let tools: [(Tool, Begins); 3] = [
         (Tool::Valgrind, valgrind::FAMILY.begins),
-        (Tool::UndefinedBehaviorSanitizer, undefined::FAMILY.begins),
+        (Tool::UndefinedBehaviorSanitizer, undefined::is_finding),
         (Tool::Java, java::looks_like_exception),
     ];
     let mut further: Vec<CrashReport> = Vec::new();
@@ -481,6 +481,7 @@ fn join_wrapped(lines: &[&str]) -> String {
         let kernel = line.contains("segfault at ") && line.trim_end().ends_with(" sp");
         let goes_on = |next: &str| {
             kernel
+                || line.trim_end().ends_with(": runtime error:")
                 || WRAPPED.contains(&line.chars().count())
                     && native::is_frame_start(line)
                     && !next.trim_start().starts_with(['#', '='])

@@ -5,13 +5,27 @@ use super::draft::Draft;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, access, native, phrases};
-use patchwright_source::Frame;
+use patchwright_source::{Frame, regex};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
     mark: r"runtime error: ",
     begins: |line| sentence(line).is_some(),
     read,
+};
+
+/// The same in a person's list, without the tool's own mark: `src/a.c:12`: left shift of 7 ..
+pub(super) const TOLD: Family = Family {
+    strength: Strength::Last,
+    mark: r"\.(?:[chCH]|cc|cpp|cxx|hh|hpp|hxx|inc):\d.*[a-z]{3}",
+    begins: |line| told(line).is_some(),
+    read: |log, at| {
+        let (place, message) = told(log.line(at)?)?;
+        // Compilers and people find such things too. A text is cut at the further entries of its list.
+        let tool = regex!(r"(?i)ubsan|undefined.?behaviou?r|fsanitize");
+        let named = at == 0 || log.lines().iter().any(|line| tool.is_match(line));
+        named.then(|| draft_of(place, message, log, at))
+    },
 };
 
 /// The most lines that belong to the sentence: the dump of the bytes and the stack.
@@ -30,9 +44,30 @@ fn sentence(line: &str) -> Option<(&str, &str)> {
     told.filter(|_| !line.contains("panic: "))
 }
 
+/// Splits an entry of a list into its position and its message.
+fn told(line: &str) -> Option<(&str, &str)> {
+    let form = regex!(
+        r"^\W*(?P<place>[\w./\\+~-]+\.\w{1,3}:\d+(?::\d+)?)[`*)\x22]*(?:\s*[:\u{2013}\u{2014}-])?\s+(?P<message>[a-z].*)$"
+    );
+    let (_, [place, message]) = form.captures(line)?.extract();
+    let is_other = regex!(r"\b(?:warning|error|note):").is_match(message);
+    let says = |phrase: &str| phrase.contains(' ') && message.contains(phrase);
+    let is_known = phrases::find("undefined behaviour", says).is_some();
+    (is_known && !is_other).then_some((place, message))
+}
+
+/// Tells whether a line is a finding of either form.
+pub(super) fn is_finding(line: &str) -> bool {
+    sentence(line).is_some() || told(line).is_some()
+}
+
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
-    let line = log.line(at)?;
-    let (place, message) = sentence(line)?;
+    let (place, message) = sentence(log.line(at)?)?;
+    Some(draft_of(place, message, log, at))
+}
+
+/// Makes a report of a finding.
+fn draft_of(place: &str, message: &str, log: &Log<'_>, at: usize) -> Draft {
     let kind = phrases::find("undefined behaviour", |phrase| message.contains(phrase));
     let kind = kind.unwrap_or("undefined-behavior");
     let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
@@ -50,7 +85,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         (true, Some(frame)) => place_first(&mut draft, &frame),
         (_, None) => {}
     }
-    Some(draft)
+    draft
 }
 
 /// Returns the position as a frame without a function.
