@@ -10,7 +10,7 @@ use super::commands_in_text::{is_announced, read_line};
 use super::draft::Draft;
 use super::{
     CrashReport, Frame, FrameOrigin, PASTED, Strength, Tool, forms, ips, java, log_prefix, native,
-    parse_with, phrases, purify, sanitizer, undefined, valgrind,
+    parse_with, phrases, purify, sanitizer, threads, undefined, valgrind,
 };
 use patchwright_source::{Pattern, built_in_regex, regex};
 use regex::Regex;
@@ -260,6 +260,8 @@ fn reports(text: &str) -> Vec<CrashReport> {
         let report = parse_with(&PASTED, part).or_else(|| bare_exception(part));
         if let Some(report) = report
             && !reports.contains(&report)
+            && !(["hang", "deadlock"].contains(&report.kind.as_str())
+                && threads::are_read(&words_of(text).0))
         {
             reports.push(report);
         }

@@ -102,6 +102,16 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
         })
 }
 
+/// Tells whether a person's words are of a program that reads dumps, and of none that hangs: a dump is
+/// its input.
+pub(super) fn are_read(words: &str) -> bool {
+    let reads = regex!(
+        r"(?im)^[^\x22\n]*?\b(?:pars|chok)[^.;,\n]{0,40}(?:thread|jstack|stack ?trace|dumps?\b)"
+    );
+    let hangs = regex!(r"(?i)\bhang|\bhung\b|stuck|freez|block|not respond|forever");
+    reads.is_match(words) && !hangs.is_match(words)
+}
+
 /// Adds the stack of a thread to a draft.
 pub(super) fn show(draft: &mut Draft, thread: &Thread, role: Role) {
     draft.say(format!("the thread \"{}\" was here:", thread.name));
