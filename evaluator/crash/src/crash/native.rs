@@ -185,7 +185,7 @@ pub(crate) fn read_place(text: &str) -> Frame {
 }
 
 /// Returns the text before a module that was cut off: ` (libclang_rt.asa`.
-fn uncut(text: &str) -> &str {
+pub(super) fn uncut(text: &str) -> &str {
     if text.starts_with("(/") && !text.contains(')') {
         return "";
     }

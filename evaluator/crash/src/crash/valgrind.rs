@@ -144,7 +144,7 @@ fn role(text: &str) -> Role {
 
 /// `at 0x109189: N::f(int) (bad.cc:7)` or `by 0x48: ??? (in /usr/lib/x.so)`.
 fn read_frame(text: &str) -> Option<Frame> {
-    let found = FRAME.captures(text.trim_start())?;
+    let found = FRAME.captures(native::uncut(text.trim_start()))?;
     let mut frame = native::captured(&found).unwrap_or_else(native::unnamed);
     // Valgrind's own replacements of the allocator.
     let replaced = |file: &mut String| file.starts_with("vg_replace");
