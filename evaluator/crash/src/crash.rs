@@ -28,6 +28,7 @@ mod libfuzzer;
 mod log_lines;
 mod log_prefix;
 mod native;
+mod other_files;
 mod pasted;
 pub(crate) mod phrases;
 mod plain_name;

@@ -21,15 +21,10 @@ static FILE: Pattern = Pattern::new(
 );
 
 /// Options whose value is a file that the program writes, or its own classes.
-const UNREAD: [&str; 7] = [
-    "-o",
-    "--out",
-    "--output",
-    "--output-file",
-    "-cp",
-    "-classpath",
-    "--class-path",
-];
+static UNREAD: Pattern =
+    Pattern::new(r"^--?(?:o|out(?:put|file)?(?:[-_]\w+)?|log-?file|cp|class-?path)$");
+/// Names of a file that is written, where another one is read.
+static OUTPUT: Pattern = Pattern::new(r"(?i)(?:^|/)out(?:put)?(?:[-_]?file)?(?:\.\w+)?$");
 
 /// Reads the first program of a shell line that does not only prepare a run.
 pub(super) fn read(text: &str) -> Option<CommandLine> {
@@ -138,7 +133,7 @@ impl CommandLine {
 
     /// Returns the arguments that name files, and where standard input came from.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        let no_file = regex!("^-|^/dev/|://|:=");
+        let no_file = regex!(r"^-|^/dev/|://|:=|^[./]+$");
         let named = |word: &&str| FILE.is_match(word) && !no_file.is_match(word);
         // Behind `-jar` stands the program, and behind an interpreter that is given a file besides.
         let jar = self.arguments.iter().position(|word| word == "-jar");
@@ -149,7 +144,7 @@ impl CommandLine {
         let others = others.filter(move |(at, _)| Some(*at) != program);
         let others = others.filter(|(at, _)| {
             let before = at.checked_sub(1).and_then(|at| self.arguments.get(at));
-            before.is_none_or(|before| !UNREAD.contains(&before.as_str()))
+            before.is_none_or(|before| !UNREAD.is_match(before))
         });
         // Where one stands for the input, the others are something else.
         let stands = self.arguments.iter().any(|word| word == "@@");
@@ -159,7 +154,13 @@ impl CommandLine {
         let arguments = others.map(move |(_, word)| word.split_at(value(word)).1);
         let arguments = arguments.filter(named);
         let arguments = arguments.filter(move |word| !stands || *word == "@@");
-        arguments.chain(self.input.as_deref())
+        // In a debugger people name the program once more.
+        let own = self.program.rsplit('/').next();
+        let arguments = arguments.filter(move |word| word.rsplit('/').next() != own);
+        let all = arguments.chain(self.input.as_deref());
+        all.enumerate()
+            .filter(|(at, word)| *at == 0 || !OUTPUT.is_match(word))
+            .map(|(_, word)| word)
     }
 }
 

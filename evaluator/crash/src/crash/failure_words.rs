@@ -21,9 +21,14 @@ pub(super) fn vagueness(kind: &str) -> Option<usize> {
     GENERAL.split('|').position(|general| general == kind)
 }
 
+/// Tells whether a text ends with words that deny what comes behind it.
+pub(super) fn is_denied(before: &str) -> bool {
+    DENIED.is_match(before)
+}
+
 /// Returns the kind of failure that a text names first; a precise word beats a general one.
 pub(super) fn kind(text: &str) -> Option<&'static str> {
-    let denied = |at: usize| DENIED.is_match(text.get(..at).unwrap_or_default());
+    let denied = |at: usize| is_denied(text.get(..at).unwrap_or_default());
     let stated = |words: &Regex| {
         let mut found = words.find_iter(text).map(|found| found.start());
         found.find(|at| !denied(*at))

@@ -6,7 +6,7 @@
 use super::around::{Around, is_told};
 use super::commands_in_text::{is_preparing, read_block, read_line};
 use super::failure_words::{kind, vagueness};
-use super::{CommandLine, pasted, phrases};
+use super::{CommandLine, group_of, other_files, pasted, phrases};
 use patchwright_source::{Pattern, built_in_regex, regex};
 use regex::Regex;
 use serde::{Serialize, Serializer};
@@ -118,7 +118,7 @@ static HOSTED: Pattern = Pattern::new(
 );
 /// Files that are logs, documents or fixes, and not what crashed the program.
 static NO_INPUT: Pattern = Pattern::new(
-    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport\.(?:java|sun)\.com|log(?:\.txt|\.gz)?$|back_?trace|stack_?trace|output\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/|oss-fuzz\.com/(?:revisions|testcase)\b",
+    r"(?i)\.(?:patch|diff|md|rst|lock|cmake|dmp|ips)(?:#.*)?$|hs_err|replay_pid|bugreport\.(?:java|sun)\.com|(?:log|gdb)(?:\.txt|\.gz)?$|back_?trace|stack_?trace|out(?:put)?\.txt$|dmesg|windbg|screen-?shot|user-attachments/assets/|oss-fuzz\.com/(?:revisions|testcase)\b",
 );
 /// Words of a path of which it is clear that a program reads it.
 static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");
@@ -142,6 +142,7 @@ pub fn read_words(whole: &str) -> Option<ReportInWords> {
     let kinds = told.into_iter().chain(said);
     words.kind = kinds.min_by_key(|kind| vagueness(kind)).map(str::to_owned);
     words.read_names(&EMPHASIS.replace_all(&prose, "$1$2$3"), whole);
+    other_files::drop_others(&mut words.inputs, &prose);
     words.read_versions(&text);
     words.say_missing(has_log);
     words.text = text;
