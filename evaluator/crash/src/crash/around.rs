@@ -71,5 +71,7 @@ pub(super) fn is_told(block: &str) -> bool {
     };
     let lines = || block.lines().filter(|line| !line.trim().is_empty());
     let told = lines().filter(of_words).count();
-    told >= 2 && told * 2 >= lines().count()
+    // Forms ask, and code does not.
+    let asked = lines().filter(|line| line.trim_end().ends_with('?') && of_words(line));
+    told >= 2 && told * 2 >= lines().count() || asked.count() >= 2
 }

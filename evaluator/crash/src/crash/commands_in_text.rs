@@ -8,7 +8,7 @@ use regex::Regex;
 
 /// A command behind the prompt of a shell.
 static PROMPT: Pattern = Pattern::new(
-    r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*|[a-z]{0,4}sh)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\$:?>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
+    r"^\s*(?:(?:\[?[\w.-]+@[\w.-]+[: ][^$#%]*|[a-z]{0,4}sh)?[$%]|\[?[\w.-]+@[\w.-]+[: ][^$#]*#|\w+@[\w.-]+:[~/][^>\s]*>|\$:?>)\s+(.+)$|^\s*(?:# |[$%#>])(\.{1,2}/.+)$",
 );
 /// A command in the line in which a shell, a launcher, a debugger or systemd tells of its end.
 static ENDED: Pattern = Pattern::new(

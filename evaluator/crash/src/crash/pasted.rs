@@ -80,7 +80,7 @@ static LOG: Pattern = Pattern::new(
         | (?:Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Operating\ system:\ (?:Linux|Windows\ NT|Mac\ OS\ X|Android|iOS)$|GPU:\ UNKNOWN|Thread\ \d+\ \(crashed\)|(?i:[er][a-z\d]{1,2}\ ?=\ ?(?:0x)?[0-9a-f]{8,16}\b|cs=[0-9a-f]{4}\b)
         | This\ frame\ has\ \d+\ object|\[\d+,\ \d+\)\ '|HINT:\ this\ may\ be|\(longjmp\ and\ C
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
-        | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {3,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|INFO:\ (?:Running\ with|Seed:|Loaded\ \d|seed\ corpus|-max_len|A\ corpus)|\S+:\ Running\ \d+\ inputs\ \d|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
+        | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {4,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|INFO:\ (?:Running\ with|Seed:|Loaded\ \d|seed\ corpus|-max_len|A\ corpus)|\S+:\ Running\ \d+\ inputs\ \d|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s
         | (?:READ|WRITE)\ of\ size|(?:\w+\ )?(?:allocated|freed|stored)\b.*(?:here|at|from):$
         | [A-Z][\w\ -]*:\s+[0-9a-f]{2}(?:\ [0-9a-f]{2})*\s*$|(?:Direct|Indirect)\ leak\ of
         | Caused\ by:\ |\.\.\.\ \d+\ more|at\ [\w.$/<>]+\(|\d+\s+\S.*\s0x[0-9a-f]{6,}\s|[\w./-]+\(\+?[\w+]*\)\s?\[0x

@@ -80,7 +80,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
           |{folders}(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*
           |{folders}(?:leak|oom|timeout)-[0-9a-f]{{8,}})
-        | (?P<path>(?:[A-Za-z0-9_.@+~-]+/)+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
+        | (?P<path>(?:[A-Za-z]:\\)?(?:[A-Za-z0-9_.@+~-]+[/\\])+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
         | (?P<option>--?[A-Za-z][A-Za-z0-9_-]*)
         | (?P<name>(?:[A-Za-z_~$][A-Za-z0-9_$]*(?:::|->|\.|\#))*~?[A-Za-z_$][A-Za-z0-9_$]*)(?P<call>\(\s*\)|\()?
         "#
@@ -122,8 +122,9 @@ static NO_INPUT: Pattern = Pattern::new(
 );
 /// Words of a path of which it is clear that a program reads it.
 static SAMPLE: Pattern = Pattern::new(r"(?i)sample|poc|crash|corpus|seed|repro|broken|input");
-static ATTACHED: Pattern =
-    Pattern::new(r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]"#);
+static ATTACHED: Pattern = Pattern::new(
+    r#"(?i:attach)\w*\b[^.\n]{0,40}?["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`]|["'`]([\w,:+-][\w.,:+-]*\.\w{1,5})["'`],?\s(?:is\s)?attached"#,
+);
 
 /// A change from small to capital letters, or some of each.
 static CAMEL: Pattern = Pattern::new(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}");
@@ -168,12 +169,16 @@ fn add(list: &mut Vec<String>, name: &str) {
 /// Tells whether an address is that of an input: by its own words, those beside it, or those of the line above
 /// that ends with a colon.
 fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
+    let before = before.map(|before| before.trim_end_matches(['-', '*', ' ']));
     let above = before.and_then(|before| before.strip_suffix('\n'));
-    let line = above.and_then(|above| above.trim_end().lines().next_back()?.strip_suffix(':'));
+    // Above it in a list stand others.
+    let mut lines = above.unwrap_or_default().trim_end().lines().rev();
+    let line = lines.find(|line| !regex!(r"^\W*https?://\S+\s*$").is_match(line));
+    let line = line.and_then(|line| line.strip_suffix(':'));
     let mut words = line.unwrap_or_default().split_whitespace();
     let mut announced = || words.any(|word| phrases::has("words of inputs", &word.to_lowercase()));
-    // What a forge shows is code or talk.
-    let shown = regex!(r"/(?:blob|tree|pull|commit|issues|compare)/").is_match(url);
+    // What a forge shows is code or talk, but for a file that is no source.
+    let shown = regex!(r"/(?:tree|pull|commit|issues|compare)/|/blob/.*(?:\.(?:c|cc|cpp|h|hpp|java|md|txt|py|sh)|/[^.]*)(?:#.*)?$").is_match(url);
     url.starts_with("http")
         && !NO_INPUT.is_match(url)
         && (HOSTED.is_match(url) || around.is_among("words of inputs") || !shown && announced())
@@ -246,8 +251,8 @@ impl ReportInWords {
             given.for_each(|name| add(&mut self.inputs, name));
         }
         for found in ATTACHED.captures_iter(prose) {
-            let (_, [name]) = found.extract();
-            add(&mut self.inputs, name);
+            let name = found.get(1).or(found.get(2));
+            add(&mut self.inputs, name.map_or("", |name| name.as_str()));
         }
         let of_command = |name: &str| {
             let is_part = |command: &CommandLine| command.arguments.iter().any(|word| word == name);
@@ -269,7 +274,7 @@ impl ReportInWords {
             let line = line.and_then(|line| line.parse().ok());
             let hosted = |url: &&str| is_input(url, &around, prose.get(..whole.start()));
             if let Some(file) = group("file").or(group("linked")).or(group("of")) {
-                self.add_place(file, line);
+                self.add_source(file, line, &around);
             } else if let Some(url) = group("skipped").or(group("spaced")).filter(hosted) {
                 add(&mut self.inputs, url);
             } else if let Some(file) = group("input")
@@ -281,6 +286,8 @@ impl ReportInWords {
                 .filter(|file| !NO_INPUT.is_match(file))
             {
                 add(&mut self.inputs, file);
+            } else if let Some(path) = group("path") {
+                self.add_program(path);
             } else if let Some(option) = group("option").filter(|option| around.is_option(option)) {
                 add(&mut self.options, option);
             } else if let Some(name) =
@@ -303,6 +310,22 @@ impl ReportInWords {
         let seen =
             known(&self.functions) || known(&self.classes) || call.is_none() && known(&self.names);
         !seen && lists.all(|list| list.len() < MAX_NAMES)
+    }
+
+    /// Adds a source file: a place, or an input where the word before it says that it was opened.
+    fn add_source(&mut self, file: &str, line: Option<u32>, around: &Around<'_>) {
+        let [before, _] = around.words;
+        if line.is_none() && phrases::has("words before inputs", &before.to_lowercase()) {
+            add(&mut self.inputs, file);
+        } else {
+            self.add_place(file, line);
+        }
+    }
+
+    /// Adds the program that a path of Windows names; its folders are no names.
+    fn add_program(&mut self, path: &str) {
+        let program = group_of(regex!(r"(?i)([^/\\]+\.(?:exe|dll))$"), path);
+        add(&mut self.names, program.unwrap_or_default());
     }
 
     /// Adds a place; a file that is named once with a line and once without is one.
@@ -381,6 +404,11 @@ impl ReportInWords {
             };
             let before = text.get(..version.start()).unwrap_or_default();
             let line = before.rsplit('\n').next().unwrap_or(before);
+            let is_folder = found.name("short").is_some()
+                && before.ends_with('/')
+                && text
+                    .get(version.end()..)
+                    .is_some_and(|rest| rest.starts_with('/'));
             let version = version.as_str();
             let of_change =
                 found.name("hash").or(found.name("whole")).is_some() && OF_CHANGE.is_match(line);
@@ -388,6 +416,7 @@ impl ReportInWords {
                 || OF_SYSTEM.is_match(before)
                 || OF_JAVA.is_match(line)
                 || OTHER.is_match(version)
+                || is_folder
                 // A fuzzer names the files that it finds by their hash.
                 || found.name("whole").is_some() && line.ends_with('-');
             if !is_other {
