@@ -49,6 +49,10 @@ pub(super) const HEADLESS: Family = Family {
             return Some(draft);
         }
         let frames = || log.from(at, MAX_LINES).map_while(read_frame);
+        // One frame alone is quoted, where a trace is there too.
+        if frames().count() < 2 && log.lines().iter().any(|line| headline(line).is_some()) {
+            return None;
+        }
         let below = at + frames().count();
         let cause = log.line(below).and_then(cause);
         let mut draft = if let Some(cause) = cause {
@@ -147,7 +151,8 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     let place = found.name("place")?.as_str();
     let (file, line, _) = read_position(place);
     // `Native Method` is none, nor is a name that was cut and joined with another line.
-    if looks_like_file(place) && file.contains('.') && !file.contains('/') {
+    if looks_like_file(place) && file.contains('.') && !file.contains('/') && !file.starts_with(':')
+    {
         frame.file = Some(file_path(name, file));
         frame.line = line;
     }
