@@ -21,7 +21,7 @@ static LABELLED: Pattern = Pattern::new(
 /// The mark of an entry of a list.
 static LISTED: Pattern = Pattern::new(r"^\s*(?:(?:\d+[.)]|[*:-]|#{2,6})\s+)?");
 /// Ends and parts that code and sentences have, and no command.
-static NO_COMMAND: Pattern = Pattern::new(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|//");
+static NO_COMMAND: Pattern = Pattern::new(r"[;{},:]\s*$|\s[=+]\s|\w\(|\s\(|(?:^|[^:])//");
 /// A program with its folder and what can only be its arguments, within a sentence.
 static IN_SENTENCE: Pattern = Pattern::new(
     r"(?:^|\s)((?:\.{1,2}|~|\$\w+)/[\w./+-]*\w(?:\s(?:-\S+|@@|\$\w+|<\w+>|\S*/\S*\w|\S*\w\.[a-z]\w{0,4}|\w+=\w+|\d+\b))+)",

@@ -77,7 +77,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         | (?P<skipped>https?://[^\s)>\]"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+|\b0x[0-9a-fA-F]+)
         | (?P<file>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+-]*\.(?:{SOURCE})(?-u:\b))
           (?:`?(?::|,?\s(?:at\s|on\s|in\s)?line:?\s|\(|,?\s?[\[(]line\s)`?(?P<line>\d+))?
-        | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)
+        | (?P<input>{folders}[A-Za-z0-9_][A-Za-z0-9_.@+:,-]*\.(?:{DATA})(?-u:\b)(?:-[A-Za-z0-9_-]*[0-9])?
           |{folders}(?:poc|crash-|id:)[A-Za-z0-9_:,+-]*[0-9][A-Za-z0-9_:,+-]*
           |{folders}(?:leak|oom|timeout)-[0-9a-f]{{8,}})
         | (?P<path>(?:[A-Za-z]:\\)?(?:[A-Za-z0-9_.@+~-]+[/\\])+[A-Za-z0-9_.@+-]*\.[0-9]?[A-Za-z][A-Za-z0-9]{{0,4}}(?-u:\b))
@@ -106,8 +106,10 @@ static OF_CHANGE: Pattern = Pattern::new(
 /// A word that Markdown shows in italics.
 static EMPHASIS: Pattern =
     Pattern::new(r"(?m)(^|[\s(])_([A-Za-z/.][^\s_](?:\S*[^\s_])?)_([\s).,:;]|$)");
-/// Beginnings of lines in which a JVM tells of itself.
-static OF_JAVA: Pattern = Pattern::new(r"JRE version|Java VM:|Runtime Environment|Server VM");
+/// Beginnings of lines in which a JVM or a kernel (`uname -a`) tells of itself.
+static OF_HOST: Pattern = Pattern::new(
+    r"JRE version|Java VM:|Runtime Environment|Server VM|^(?:Linux|Darwin|FreeBSD) \S+ (?:$|\d+\.\d+\.\d)|^\s*OS[- ]Version:",
+);
 /// Addresses of machines of a network inside, days, and versions of the kernels of distributions.
 static OTHER: Pattern = Pattern::new(
     r"^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){2,3}$|^\d\d\.\d\d\.\d\d(?:\d\d)?$|^20\d{6}$|-generic$|-amd64$|\.(?:el|fc)\d+(?:[._]\w+)*$",
@@ -414,7 +416,7 @@ impl ReportInWords {
                 found.name("hash").or(found.name("whole")).is_some() && OF_CHANGE.is_match(line);
             let is_other = of_change
                 || OF_SYSTEM.is_match(before)
-                || OF_JAVA.is_match(line)
+                || OF_HOST.is_match(line)
                 || OTHER.is_match(version)
                 || is_folder
                 // A fuzzer names the files that it finds by their hash.
