@@ -174,7 +174,8 @@ fn is_input(url: &str, around: &Around<'_>, before: Option<&str>) -> bool {
     let before = before.map(|before| before.trim_end_matches(['-', '*', ' ']));
     let above = before.and_then(|before| before.strip_suffix('\n'));
     // Above it in a list stand others.
-    let mut lines = above.unwrap_or_default().trim_end().lines().rev();
+    let lines = above.unwrap_or_default().trim_end().lines().rev();
+    let mut lines = lines.take(MAX_NAMES);
     let line = lines.find(|line| !regex!(r"^\W*https?://\S+\s*$").is_match(line));
     let line = line.and_then(|line| line.strip_suffix(':'));
     let mut words = line.unwrap_or_default().split_whitespace();
