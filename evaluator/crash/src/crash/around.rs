@@ -54,7 +54,9 @@ impl<'a> Around<'a> {
     /// Tells whether a word with a dash in front is an option here.
     pub(super) fn is_option(&self, word: &str) -> bool {
         let apart = |c: char| c.is_whitespace() || "`\"'([,/".contains(c);
+        // `--args` is a debugger's.
         self.previous.is_none_or(apart)
+            && word != "--args"
             && (word.starts_with("--") || self.quoted || self.is_among("words of options"))
     }
 }

@@ -43,8 +43,10 @@ pub(super) fn read(text: &str) -> Option<CommandLine> {
         } else if !written && !prepares {
             command.input = command.input.or(piped);
             let mut pieces = command.arguments.iter().chain(&command.input);
-            let stands =
-                text.contains(&command.program) && pieces.all(|piece| text.contains(piece));
+            // A shell's escapes are no part of a name.
+            let bare = text.replace('\\', "");
+            let stands = |piece: &String| text.contains(piece) || bare.contains(piece);
+            let stands = stands(&command.program) && pieces.all(stands);
             // A program with such an argument alone only tells of itself.
             let questions = ["--version", "-version", "-V", "-v", "--help", "-h"];
             let asks = matches!(&*command.arguments, [only] if questions.contains(&only.as_str()));

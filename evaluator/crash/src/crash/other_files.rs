@@ -6,7 +6,7 @@ use patchwright_source::{Pattern, regex};
 /// A file beside the word for writing it. Only programs are spoken of so: a person who "created" or
 /// "saved" a file made the input.
 static WRITTEN: Pattern = Pattern::new(
-    r#"(?ix)\b(?:writes|writing|written|wrote|write\s*[=:]|creates|creating|outputs)
+    r#"(?ix)(?:\b(?:writes|writing|written|wrote|write\s*[=:]|creates|creating|outputs)|(?:\s-o|--?out\w*)[\s=])
           (?:\s(?:to|in|into|the|a|an|file|image)\b)*[\s:=`"'(]*(?P<behind>[\w./\\+-]+\.\w{1,5})\b
         | (?P<before>[\w./\\+-]+\.\w{1,5})[`"')]*\s(?:for\swriting|(?:is|was)\swritten)\b"#,
 );

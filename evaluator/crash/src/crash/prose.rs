@@ -91,13 +91,13 @@ static VERSION: Pattern = Pattern::new(
           (?i:\b(?:version|release|ver\.?|tag)s?)(?:=|[\s:`*_"(]+)(?P<named>v?\d+\.\d[\w.+~-]*)
         | (?i:\bthe\s)(?P<built>\d+\.\d+)\s(?:build|release|version)\b
         | \b(?P<short>[vV]?\d+\.\d+\.\d+[\w.+-]*|v\d+\.\d+[\w-]*)
-        | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk)\b)\W{1,4}
+        | (?i:\b(?:as\sof|commit|sha|git|version|revision|rev|changeset|master|head|trunk|latest|currently)\b)\W{1,4}
           (?:(?i:id|hash|sha|is|at|branch)\W{1,4})*(?P<hash>[0-9a-f]{7,40})\b
         | \b(?P<whole>[0-9a-f]{40})(?:$|[^\w.]|\.(?:\W|$))"#,
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
-    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+|\w+\ library)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
 );
 /// Words in front of a commit that brought a fault or took it away.
 static OF_CHANGE: Pattern = Pattern::new(
