@@ -332,9 +332,9 @@ async fn shown(
 
 /// Returns the line of a build that says why it failed: the first error of a compiler, or else the
 /// last line.
-fn failure(said: &str) -> &str {
-    let last = || said.trim_end().lines().last().unwrap_or_default();
-    first_error(said).unwrap_or_else(last).trim()
+fn failure(said: &str) -> String {
+    let last = || said.trim_end().lines().last().unwrap_or_default().trim();
+    first_error(said).unwrap_or_else(|| last().to_owned())
 }
 
 pub(crate) fn first_line(text: &str) -> String {

@@ -176,10 +176,16 @@ pub fn build(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> Strin
 }
 
 /// Returns the first line of a build log by which a compiler, a linker or a build tool tells an error
-/// of its own.
-pub fn first_error(log: &str) -> Option<&str> {
-    let mut lines = log.lines().map(str::trim);
-    lines.find(|line| classify(line) == LineClass::Error)
+/// of its own, with the next one where it is only its head, as CMake writes them.
+pub fn first_error(log: &str) -> Option<String> {
+    let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut error = lines
+        .find(|line| classify(line) == LineClass::Error)?
+        .to_owned();
+    if let (true, Some(message)) = (error.ends_with(':'), lines.next()) {
+        error = format!("{error} {message}");
+    }
+    Some(error)
 }
 
 /// The role of a line of a build log.
@@ -251,6 +257,10 @@ mod tests {
             (
                 "[ERROR] A.java:[3,5] cannot find symbol\n",
                 "[ERROR] A.java:[3,5] cannot find symbol",
+            ),
+            (
+                "CMake Error at CMakeLists.txt:3 (message):\n  no zlib here\n\n-- Configuring incomplete\n",
+                "CMake Error at CMakeLists.txt:3 (message): no zlib here",
             ),
             ("all done\n", ""),
         ] {
