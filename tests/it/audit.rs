@@ -5,6 +5,7 @@ use crate::init::project;
 use crate::scene::Scene;
 use crate::upstream::{CHECK, LINE, git};
 use std::fs;
+use std::path::PathBuf;
 
 #[test]
 fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
@@ -58,11 +59,10 @@ fn an_old_fix_is_judged_and_its_later_repairs_are_named() {
     assert_eq!(told.finished.code, Some(6));
 }
 
-/// The project with a commit that repairs it and brings the crashing input as a test.
-#[test]
-fn a_commit_is_judged_by_the_input_that_it_brings() {
-    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
-    let folder = project(&scene);
+/// Makes the project with a commit that repairs it and brings the crashing input as a test, one that
+/// brings nothing, one that goes back, and one that repairs it again and quotes the input.
+fn history_with_inputs(scene: &Scene) -> PathBuf {
+    let folder = project(scene);
     let flawed = fs::read_to_string(folder.join("records.c")).unwrap();
     git(&folder, &["init", "--quiet"]);
     commit(&folder, &flawed, "begin");
@@ -78,37 +78,46 @@ fn a_commit_is_judged_by_the_input_that_it_brings() {
     let input = fs::read_to_string(scene.path("pov/long-name.txt")).unwrap();
     let quoting = format!("refuse long names again\n\n```\n{input}\n```\n");
     commit(&folder, &fixed, &quoting);
+    folder
+}
 
+#[test]
+fn a_commit_is_judged_by_the_input_that_it_brings() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let folder = history_with_inputs(&scene);
     let told = scene.json(&["audit", "HEAD~3", "--repo", "project"]);
     assert_eq!(told.report["answer"], "held", "{told:#?}");
     assert_eq!(told.report["povs"][0], "long-name.txt", "{told:#?}");
     assert_eq!(told.report["task"], "project", "{told:#?}");
-    // The task file that was written serves the next call, whatever somebody changed in it.
-    let fix = git(&folder, &["rev-parse", "--short=12", "HEAD~3"]);
-    let file = format!("patchwright-audit-{fix}/task.toml");
-    let file = scene.patchwright.scratch(&file);
-    let found = fs::read_to_string(&file).unwrap();
-    fs::write(&file, found.replace("\"$POV\"", "/dev/null")).unwrap();
-    let told = scene.json(&["audit", "HEAD~3", "--repo", "project"]);
-    assert_eq!(told.report["answer"], "undecided", "{told:#?}");
+    assert_eq!(git(&folder, &["status", "--porcelain"]), "");
 
     // A task without a PoV, and one whose PoV does not crash, get that of the commit.
     let task = fs::read_to_string(scene.path("task.toml")).unwrap();
     let task = task.replace("path = \"src\"", "path = \"../project\"");
     let without = task.replace("[[pov]]\nfile = \"pov/long-name.txt\"\n", "[extra]\n");
     let (without, _) = without.split_once("[extra]").unwrap();
-    for task in [
-        without,
-        &task.replace("pov/long-name.txt", "corpus/two.txt"),
+    let silent = task.replace("pov/long-name.txt", "corpus/two.txt");
+    for (task, fix, pov) in [
+        (without, "HEAD", "quoted.txt"),
+        (&silent, "HEAD~3", "long-name.txt"),
     ] {
         fs::write(scene.path("task.toml"), task).unwrap();
-        for (fix, pov) in [("HEAD~3", "long-name.txt"), ("HEAD", "quoted.txt")] {
-            let told = scene.json(&["audit", fix, "--task", "records"]);
-            assert_eq!(told.report["answer"], "held", "{told:#?}");
-            assert_eq!(told.report["povs"][0], pov, "{told:#?}");
-        }
+        let told = scene.json(&["audit", fix, "--task", "records"]);
+        assert_eq!(told.report["answer"], "held", "{told:#?}");
+        assert_eq!(told.report["povs"][0], pov, "{told:#?}");
     }
     fs::write(scene.path("task.toml"), without).unwrap();
+    // Another PoV goes before that of the commit.
+    let told = scene.json(&[
+        "audit",
+        "HEAD~3",
+        "--task",
+        "records",
+        "--pov",
+        "records/corpus/two.txt",
+    ]);
+    assert_eq!(told.report["answer"], "undecided", "{told:#?}");
+    assert_eq!(told.report["povs"][0], "two.txt", "{told:#?}");
     for (arguments, words) in [
         (
             ["audit", "HEAD~2", "--task", "records"],

@@ -22,8 +22,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Beginnings of words in the subject of a commit that repairs.
-const REPAIR: &str = "bound bug correct crash cve fix leak mistake null overflow overread refuse reject repair secur undefined \
-                      uninit vulnerab wrong";
+const REPAIR: &str = "avoid bound bug check correct crash cve fix free handle heap invalid leak mistake null oob overflow overread \
+                      prevent refuse reject repair sanit sanity secur segfault segv undefined uninit vulnerab wrong";
 
 /// The rungs at which inputs of the same flaw refute a patch.
 const INPUTS: [&str; 2] = ["silent", "robust"];

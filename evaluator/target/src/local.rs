@@ -66,7 +66,6 @@ use tokio::sync::OnceCell;
 pub struct LocalTarget {
     task: TargetTask,
     sandbox: Sandbox,
-    /// Dropped before the scratch folder that it writes to.
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
     /// The system's configuration for its commands, where paths are mapped.

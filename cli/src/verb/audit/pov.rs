@@ -5,12 +5,13 @@
 //! in the code of a test are not taken out of it, and none is made.
 
 use super::AuditArguments;
-use crate::common::{WrongInput, real_path};
+use crate::common::{WrongInput, plain_name, real_path};
 use crate::issue::attached::quoted;
 use crate::revisions::{Revisions, tree_of};
 use crate::verb::backport::fix::Fix;
 use crate::verb::init::{self, InitArguments};
 use crate::verb::task_flags::{CrashedTree, ProjectFlags, name_of};
+use anyhow::Context;
 use patchwright_agent::record::result::TASK_FILE;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
 use patchwright_agent::task::{self, Mode, Pov, Task};
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 /// The most files of a commit that are tried, and the bytes of the largest.
 const FILES: usize = 16;
 const BYTES: u64 = 1 << 20;
+/// Letters of a name that are kept.
+const NAME: usize = 80;
 /// Lists what a commit adds and changes.
 const LISTING: [&str; 6] = [
     "diff-tree",
@@ -58,7 +61,8 @@ pub(super) async fn before(
         return found((revisions, fix), arguments, &before).await;
     }
     if !arguments.pov.is_empty() {
-        before.povs = povs(&before, arguments.pov.clone());
+        let files = arguments.pov.iter().map(|file| real_path(file)).collect();
+        before.povs = povs(&before, files);
         return Ok(before);
     }
     if !before.povs.is_empty() && revisions.crashing(&before).await? != Ok(Vec::new()) {
@@ -84,9 +88,7 @@ async fn brought(
     (revisions, fix): (&Revisions<'_>, &Fix),
     before: &Task,
 ) -> anyhow::Result<Result<Vec<Pov>, String>> {
-    let sources = revisions.settings.cache.folder.join("sources");
-    let folder = sources.join(format!("inputs-{}", fix.hash()));
-    let files = inputs((revisions, fix), &folder).await?;
+    let files = inputs((revisions, fix)).await?;
     if files.is_empty() {
         return Ok(Err("the commit brings no input".to_owned()));
     }
@@ -106,57 +108,61 @@ async fn brought(
     }))
 }
 
-/// Finds the commands of the tree before a fix by trying, as `init` does. The task file stays, and
-/// is read where it is there already: somebody may have mended it.
+/// Finds the commands of the tree before a fix by trying, as `init` does. The task file is written
+/// where no repository can have put one.
 async fn found(
     commit: (&Revisions<'_>, &Fix),
     arguments: &AuditArguments,
     before: &Task,
 ) -> anyhow::Result<Task> {
     let (revisions, fix) = commit;
+    let settings = revisions.settings;
     let name: String = fix.hash().chars().take(12).collect();
-    let folder = PathBuf::from(format!("patchwright-audit-{name}"));
-    let file = folder.join(TASK_FILE);
-    let id = before.id.clone();
-    let read = || -> anyhow::Result<Task> {
-        let task = task::read(&file)?;
-        Ok(Task { id, ..task })
-    };
-    if file.exists() {
-        return read();
-    }
     let pov = arguments.pov.clone();
     let candidates = match &*pov {
-        [] => inputs(commit, &folder.join("inputs")).await?,
+        [] => inputs(commit).await?,
         _ => Vec::new(),
     };
     if pov.is_empty() && candidates.is_empty() {
         let told = "brings no input; name one with --pov FILE, or a task with --task TASK";
         return Err(WrongInput(format!("no PoV: commit {name} {told}")).into());
     }
-    let crashed = CrashedTree {
-        tree: tree_of(before, revisions.settings)
-            .await
-            .unwrap_or_default(),
-        pov,
-        ..CrashedTree::default()
-    };
+    let folder = folder(commit)?;
+    let file = folder.join(TASK_FILE);
     let search = InitArguments {
+        crashed: CrashedTree {
+            tree: tree_of(before, settings).await.unwrap_or_default(),
+            pov,
+            ..CrashedTree::default()
+        },
         candidates,
-        crashed,
         out: file.clone(),
+        force: true,
+        yes: true,
         ..InitArguments::default()
     };
-    std::fs::create_dir_all(&folder)?;
-    let draft = Box::pin(init::write(revisions.settings, search)).await?;
-    if draft.is_complete() {
-        return read();
+    let told = || format!("{name} can be audited with a task (patchwright init, --task TASK)");
+    let draft = Box::pin(init::write(settings, search)).await;
+    let draft = draft.with_context(told)?;
+    if !draft.is_complete() {
+        let file = file.display();
+        let told = format!(
+            "no command was found by which an input crashes the tree before {name}: write commands.pov into a copy of {file}, for --task"
+        );
+        return Err(WrongInput(told).into());
     }
-    let file = file.display();
-    Err(WrongInput(format!(
-        "no command was found by which an input crashes the tree before {name}: write commands.pov into {file}, and try again"
-    ))
-    .into())
+    Ok(Task {
+        id: before.id.clone(),
+        ..task::read(&file)?
+    })
+}
+
+/// The folder of the cache for what is found out of a fix.
+fn folder((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<PathBuf> {
+    let sources = revisions.settings.cache.folder.join("sources");
+    let folder = sources.join(format!("audit-{}", fix.hash()));
+    private_folder(&folder)?;
+    Ok(folder)
 }
 
 /// Files as PoVs that are run as those of a task are.
@@ -170,14 +176,13 @@ fn povs(task: &Task, files: Vec<PathBuf>) -> Vec<Pov> {
 }
 
 /// Writes the inputs that a commit may bring into a folder: those that its message quotes, and
-/// files that are no code and no build file, new or among the tests. New ones come first.
-async fn inputs(
-    (revisions, fix): (&Revisions<'_>, &Fix),
-    folder: &Path,
-) -> anyhow::Result<Vec<PathBuf>> {
+/// files that are no code and no build file, new or among the tests. Those of tests come first, of
+/// these the new ones.
+async fn inputs((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<Vec<PathBuf>> {
     let git = &revisions.git;
     let message = ["show", "--no-patch", "--format=%B", fix.hash()];
     let mut inputs = quoted(&git.run(&message).await?);
+    inputs.truncate(FILES);
     let range = [fix.parent.as_str(), fix.hash()];
     let listed = git.run(&[&LISTING[..], &range].concat()).await?;
     let mut fields = listed.split('\0');
@@ -185,13 +190,18 @@ async fn inputs(
     while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {
         files.extend(input(entry, path));
     }
-    files.sort_by_key(|(is_new, ..)| !is_new);
-    for (_, blob, name) in files.into_iter().take(FILES) {
-        let size = git.run(&["cat-file", "-s", blob]).await?;
+    files.sort_by_key(|file| file.rank);
+    for file in files {
+        if inputs.len() == FILES {
+            break;
+        }
+        let size = git.run(&["cat-file", "-s", file.blob]).await?;
         if size.parse::<u64>().is_ok_and(|size| size <= BYTES) {
-            inputs.push((name, git.output(&["cat-file", "blob", blob]).await?));
+            let content = git.output(&["cat-file", "blob", file.blob]).await?;
+            inputs.push((file.name, content));
         }
     }
+    let folder = folder((revisions, fix))?.join("inputs");
     let mut written = Vec::new();
     for (number, (name, content)) in inputs.into_iter().enumerate() {
         let own = folder.join(number.to_string());
@@ -203,23 +213,30 @@ async fn inputs(
     Ok(written)
 }
 
-/// Reads an entry of `git diff-tree --raw`: whether the file is new, its content and its name, where
-/// it is a plain file that may be an input.
-fn input<'a>(entry: &'a str, path: &str) -> Option<(bool, &'a str, String)> {
+/// A file of a commit that may be an input.
+struct Input<'a> {
+    /// Its place in the order of trials.
+    rank: u8,
+    blob: &'a str,
+    name: String,
+}
+
+/// Reads an entry of `git diff-tree --raw`, where it is a plain file that may be an input.
+fn input<'a>(entry: &'a str, path: &str) -> Option<Input<'a>> {
     let mut fields = entry.split(' ').skip(1);
-    let (mode, _, blob, status) = (
-        fields.next()?,
-        fields.next()?,
-        fields.next()?,
-        fields.next()?,
-    );
+    let mut next = || fields.next();
+    let (mode, _, blob, status) = (next()?, next()?, next()?, next()?);
     let path = TreePath::new(path).ok()?;
-    let is_new = status == "A";
+    let (is_new, is_tested) = (status == "A", path.is_in_tests());
     let is_input = mode.starts_with("100")
         && Language::of_path(&path).is_none()
         && !path.is_build_file()
-        && (is_new || path.is_in_tests());
-    is_input.then(|| (is_new, blob, path.file_name().to_owned()))
+        && (is_new || is_tested);
+    is_input.then(|| Input {
+        rank: 2 * u8::from(!is_tested) + u8::from(!is_new),
+        blob,
+        name: plain_name(path.file_name(), "._", NAME),
+    })
 }
 
 #[cfg(test)]
@@ -228,15 +245,17 @@ mod tests {
 
     #[test]
     fn plain_files_that_are_new_or_of_the_tests_may_be_inputs() {
-        let raw = |mode: &str, status: &str| format!(":100644 {mode} 0 b10b {status}");
-        let read = |mode, status, path| {
-            let entry = raw(mode, status);
-            input(&entry, path).map(|(is_new, blob, name)| format!("{is_new} {blob} {name}"))
+        let read = |mode: &str, status: &str, path: &str| {
+            let entry = format!(":100644 {mode} 0 b10b {status}");
+            input(&entry, path).map(|file| format!("{} {} {}", file.rank, file.blob, file.name))
         };
-        let new = Some("true b10b long.txt".to_owned());
-        assert_eq!(read("100644", "A", "data/long.txt"), new);
-        let changed = Some("false b10b long.txt".to_owned());
-        assert_eq!(read("100755", "M", "tests/data/long.txt"), changed);
+        for (mode, status, path, told) in [
+            ("100644", "A", "tests/a b.txt", "0 b10b a-b.txt"),
+            ("100755", "M", "tests/data/long.txt", "1 b10b long.txt"),
+            ("100644", "A", "data/long.txt", "2 b10b long.txt"),
+        ] {
+            assert_eq!(read(mode, status, path).unwrap_or_default(), told);
+        }
         for (mode, status, path) in [
             ("100644", "M", "NEWS"),
             ("100644", "A", "tests/long.c"),

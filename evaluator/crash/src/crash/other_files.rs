@@ -19,24 +19,30 @@ static HARMLESS: Pattern = Pattern::new(
           [`"'(]*(?P<behind>[\w./\\+-]+\.\w{1,5})\b"#,
 );
 
-/// Drops such files from those that may have crashed the program, but never the last one for being
-/// harmless.
+/// Drops such files from those that may have crashed the program, but never the last one.
 pub(super) fn drop_others(inputs: &mut Vec<String>, prose: &str) {
-    let written = named(&WRITTEN, prose);
-    inputs.retain(|file| !is_among(file, &written));
-    let harmless = named(&HARMLESS, prose);
-    if inputs.iter().any(|file| !is_among(file, &harmless)) {
-        inputs.retain(|file| !is_among(file, &harmless));
+    for form in [&WRITTEN, &HARMLESS] {
+        let others = named(form, prose);
+        if inputs.iter().any(|file| !is_among(file, &others)) {
+            inputs.retain(|file| !is_among(file, &others));
+        }
     }
 }
 
 /// Finds the files of which a form tells and no word takes it back.
 fn named<'a>(form: &Pattern, prose: &'a str) -> Vec<&'a str> {
     let limits = regex!(r"(?i)crash|segf|hang|fail|n't|\b(?:no|not|never|but|when|if|until)\b");
+    // Another version reads it well, or something else than the denied happens.
+    let contrast = regex!(r#"^[`"')]*\s*,?\s*(?:but\b|(?:in|before|with|under|on|until)\s\S*\d)"#);
+    let fuzzer = regex!(r"(?i)fuzz\w*\s*$");
     let files = form.captures_iter(prose).filter_map(|found| {
         let between = found.name("between").map_or("", |words| words.as_str());
-        let head = prose.get(..found.get(0)?.start()).unwrap_or_default();
+        let whole = found.get(0)?;
+        let (head, tail) = prose.split_at_checked(whole.start())?;
+        let tail = tail.get(whole.len()..).unwrap_or_default();
         let taken_back = limits.is_match(between)
+            || contrast.is_match(tail)
+            || fuzzer.is_match(head)
             || found.name("behind").is_some()
                 && is_denied(head.rsplit(['\n', '.']).next().unwrap_or(head));
         let file = found.name("behind").or(found.name("before"))?;
@@ -52,4 +58,36 @@ fn is_among(file: &str, others: &[&str]) -> bool {
         rest.is_some_and(|folder| folder.is_empty() || folder.ends_with(['/', '\\']))
     };
     others.iter().any(is_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::drop_others;
+
+    #[test]
+    fn what_is_written_or_read_well_is_left_out_unless_another_word_takes_it_back() {
+        for (prose, left) in [
+            ("tap evil.png writes out.png", "evil.png"),
+            ("good.png works, evil.png does not", "evil.png"),
+            ("It works with good.png.", "evil.png"),
+            (
+                "It works fine with evil.png in 2.0.0.",
+                "evil.png good.png out.png",
+            ),
+            (
+                "With evil.png it did not hang, but crashed.",
+                "evil.png good.png out.png",
+            ),
+            (
+                "The fuzzer writes evil.png beside good.png",
+                "evil.png good.png",
+            ),
+        ] {
+            let named = ["evil.png", "good.png", "out.png"].into_iter();
+            let named = named.filter(|file| prose.contains(file) || left.contains(file));
+            let mut inputs: Vec<String> = named.map(str::to_owned).collect();
+            drop_others(&mut inputs, prose);
+            assert_eq!(inputs.join(" "), left, "{prose}");
+        }
+    }
 }

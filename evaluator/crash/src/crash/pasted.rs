@@ -77,7 +77,7 @@ static LOG: Pattern = Pattern::new(
           \*{3}\ |[A-Z][\w\ ]*:\ '.*'\s*$|pid:\ \d+,|.*\bBuildId:|build\ id:|[a-z][a-z\d]{1,3}\s+[0-9a-f]{8,16}\s|[a-z][a-z\d]{1,3}:\s+0x[0-9a-f]{8,16}\b
         | goroutine\ \d+\ \[|\S+\.[\w*().]+\(0x|/\S+\.go:\d+|\d+\s+\S+:\ No\ such\ file\ or\ directory\.|\(gdb\)
         | (?:Modules\ linked\ in|CPU|Oops|Hardware\ name|R?IP|Call\ Trace|PGD|Code|Internal\ error):?\ |R[A-Z0-9]{2}:\ 
-        | (?:Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Operating\ system:\ (?:Linux|Windows\ NT|Mac\ OS\ X|Android|iOS)$|GPU:\ UNKNOWN|Thread\ \d+\ \(crashed\)|(?i:[er][a-z\d]{1,2}\ ?=\ ?(?:0x)?[0-9a-f]{8,16}\b|cs=[0-9a-f]{4}\b)
+        | (?:Crash\ reason|Crash\ address|Process\ uptime|Found\ by):\ |Operating\ system:\ (?:Linux|Windows\ NT|Mac\ OS\ X|Android|iOS)$|GPU:\ UNKNOWN|Thread\ \d+\ \(crashed\)|(?i:[er](?:[abcd]x|[sd]i|[sbi]p|\d+)\ ?=\ ?(?:0x)?[0-9a-f]{8,16}\b|cs=[0-9a-f]{4}\b)
         | This\ frame\ has\ \d+\ object|\[\d+,\ \d+\)\ '|HINT:\ this\ may\ be|\(longjmp\ and\ C
         | what\(\):\ |\S+:\d+:\ .*:\ Assertion\ .*failed|(?:\[[^\]]*\]\s*)+<?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b
         | Faulting\ [\w\ -]+:|(?:Exception\ code|Fault\ offset|Report\ Id):|[A-Z][\w\ ]+:\ {4,}\S|==\d+(?:==|:)|\[signal\ SIG|(?:INFO|WARN|ERROR)\t|INFO:\ (?:Running\ with|Seed:|Loaded\ \d|seed\ corpus|-max_len|A\ corpus)|\S+:\ Running\ \d+\ inputs\ \d|={5,}|-{5,}\s*$|SUMMARY:\ |Shadow\ byte|=?>?0x[0-9a-f]+|\#\d+\s

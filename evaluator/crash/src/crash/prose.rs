@@ -97,7 +97,7 @@ static VERSION: Pattern = Pattern::new(
 );
 /// Names of systems and tools in front of their own versions.
 static OF_SYSTEM: Pattern = Pattern::new(
-    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+|\w+\ library)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
+    r"(?i)\b(?:mac ?os(?: ?x)?|os ?x|ubuntu|debian|fedora|centos|alpine|freebsd|windows|linux|kernel|android|ios|clang|gcc|g\+\+|llvm|jdk|openjdk|java|cmake|glibc|valgrind|afl(?:\+\+)?|gdb|python|bazel|gradle|maven|node(?:\.?js)?|npm|rustc?|docker|meson|xcode|msvc|mingw|qt|boost|electron|chrom(?:e|ium)|firefox|safari|compiler\W+\w+|(?:standard|run-?time|system|c)\ library)[\s:=(),*`-]{0,3}(?:\d+\s?\()?(?:\([^()]*\)\s)?(?:version[\s:=]+)?v?$|\.so\.$",
 );
 /// Words in front of a commit that brought a fault or took it away.
 static OF_CHANGE: Pattern = Pattern::new(

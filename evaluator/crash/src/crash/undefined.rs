@@ -23,7 +23,8 @@ pub(super) const TOLD: Family = Family {
         let (place, message) = told(log.line(at)?)?;
         // Compilers and people find such things too. A text is cut at the further entries of its list.
         let tool = regex!(r"(?i)ubsan|undefined.?behaviou?r|fsanitize");
-        let named = at == 0 || log.lines().iter().any(|line| tool.is_match(line));
+        let entry = log.line(at)?.trim_start().starts_with(['-', '*', '`']);
+        let named = at == 0 && entry || log.lines().iter().any(|line| tool.is_match(line));
         named.then(|| draft_of(place, message, log, at))
     },
 };
