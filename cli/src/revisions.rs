@@ -120,6 +120,15 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
+    /// Reads it from the PoVs that crash a revision.
+    pub(crate) fn of(crashing: &Result<Vec<Crashing>, String>) -> Self {
+        match crashing {
+            Ok(povs) if povs.is_empty() => Self::Silent,
+            Ok(_) => Self::Crashes,
+            Err(reason) => Self::Unknown(reason.clone()),
+        }
+    }
+
     /// Says it for people.
     pub(crate) fn in_words(&self) -> String {
         match self {
@@ -252,11 +261,7 @@ impl<'a> Revisions<'a> {
 
     /// Builds the tree of a task and runs every PoV.
     pub(crate) async fn seen(&self, task: &Task) -> anyhow::Result<Seen> {
-        Ok(match self.crashing(task).await? {
-            Ok(povs) if povs.is_empty() => Seen::Silent,
-            Ok(_) => Seen::Crashes,
-            Err(reason) => Seen::Unknown(reason),
-        })
+        Ok(Seen::of(&self.crashing(task).await?))
     }
 
     /// Builds the tree of a task and returns the PoVs that crash it, each with what it prints, or

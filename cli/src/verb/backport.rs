@@ -17,7 +17,7 @@ use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
 use crate::common::{Common, WrongInput, plain_name};
 use crate::display;
-use crate::revisions::{Place, Revisions, Seen};
+use crate::revisions::{Crashing, Place, Revisions, Seen};
 use anyhow::Context;
 use branch::Branch;
 use clap::Args;
@@ -60,6 +60,8 @@ struct Backport<'a> {
     answers: Option<Answers>,
     revisions: Revisions<'a>,
     fix: Fix,
+    /// The PoVs that crash the tree before the fix.
+    crashing: Vec<Crashing>,
 }
 
 /// Carries a fix to branches and prints a table of what came of it.
@@ -92,15 +94,16 @@ pub(crate) async fn run(common: &Common, arguments: BackportArguments) -> anyhow
     for name in &arguments.onto {
         onto.push((name.as_str(), commit(&revisions, name).await?));
     }
-    let backport = Backport {
+    let mut backport = Backport {
         common,
         loaded: &loaded,
         arguments: &arguments,
         answers,
         revisions,
         fix,
+        crashing: Vec::new(),
     };
-    backport.try_parent().await?;
+    backport.crashing = backport.try_parent().await?;
     let mut branches = Vec::new();
     for (name, commit) in &onto {
         let branch = Box::pin(backport.branch((name, commit))).await?;
@@ -165,14 +168,14 @@ pub(super) async fn place(
 
 impl Backport<'_> {
     /// Tries the tree before the fix: a PoV that does not crash it tells nothing of others.
-    async fn try_parent(&self) -> anyhow::Result<()> {
+    async fn try_parent(&self) -> anyhow::Result<Vec<Crashing>> {
         let parent = &self.fix.parent;
         let name = "the tree before the fix";
         let task = self.task_at("parent", parent).await?;
-        let found = match self.seen(name, &task).await? {
-            Seen::Crashes => return Ok(()),
-            Seen::Silent => "the PoV does not crash it".to_owned(),
-            Seen::Unknown(reason) => reason,
+        let found = match self.tried(name, &task).await? {
+            Ok(povs) if povs.is_empty() => "the PoV does not crash it".to_owned(),
+            Ok(povs) => return Ok(povs),
+            Err(reason) => reason,
         };
         let reason = format!(
             "{name} ({parent}) has to show the crash, or the silence of others means nothing: {found}"
@@ -180,15 +183,20 @@ impl Backport<'_> {
         Err(WrongInput(reason).into())
     }
 
-    /// Builds the tree of a task, runs the PoVs and tells what was seen.
-    async fn seen(&self, name: &str, task: &Task) -> anyhow::Result<Seen> {
+    /// Builds the tree of a task, runs the PoVs and tells what was seen; returns those that crash it,
+    /// or why nothing is known.
+    async fn tried(
+        &self,
+        name: &str,
+        task: &Task,
+    ) -> anyhow::Result<Result<Vec<Crashing>, String>> {
         let display = display::of_settings(&self.loaded.settings);
         display.line(&format!("trying the PoV at {name}"));
-        let seen = session::unless_stopped(self.revisions.seen(task)).await;
+        let seen = session::unless_stopped(self.revisions.crashing(task)).await;
         display.close();
         let stopped = || Ending::new(EndingKind::Canceled, "stopped while the PoV was tried");
         let seen = seen.ok_or_else(|| self.arguments.output.refused(&task.id, stopped()))??;
-        display.line(&format!("  {}", seen.in_words()));
+        display.line(&format!("  {}", Seen::of(&seen).in_words()));
         Ok(seen)
     }
 

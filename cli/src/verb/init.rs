@@ -13,8 +13,9 @@ use crate::init::{self, Draft};
 use crate::issue;
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::task::Pov;
+use patchwright_agent::record::result::TASK_FILE;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
+use patchwright_agent::task::{self, Pov, Task};
 use patchwright_config::Settings;
 use patchwright_source::{Language, counted};
 use std::io::{IsTerminal, Write};
@@ -140,6 +141,28 @@ async fn take_issue(
         arguments.candidates = issue.inputs;
     }
     Ok(())
+}
+
+/// Finds the task of a tree for a verb that has none, and asks nothing: its file is written into a
+/// folder of the cache. None where no command was found by which an input crashes the tree.
+pub(super) async fn task_of(
+    settings: &Settings,
+    crashed: CrashedTree,
+    candidates: Vec<PathBuf>,
+    folder: &Path,
+) -> anyhow::Result<Option<Task>> {
+    let file = folder.join(TASK_FILE);
+    let arguments = InitArguments {
+        crashed,
+        candidates,
+        out: file.clone(),
+        force: true,
+        yes: true,
+        ..InitArguments::default()
+    };
+    let draft = Box::pin(write(settings, arguments)).await?;
+    let read = draft.is_complete().then(|| task::read(&file));
+    Ok(read.transpose()?)
 }
 
 /// Finds what works, and tells whether the search was stopped: the draft has what was found until
@@ -303,9 +326,7 @@ fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Lan
         path: Some(seen_from(folder, tree)),
         ..SourceKeys::default()
     };
-    let name = Some(name_of(tree)).filter(|name| !name.is_empty());
-    let id = name.unwrap_or_else(|| "task".to_owned());
-    let mut keys = TaskFile::new(id, language.to_string(), source);
+    let mut keys = TaskFile::new(name_of(tree), language.to_string(), source);
     let povs = arguments.crashed.pov.iter();
     keys.pov = povs.map(|file| pov(arguments, folder, file)).collect();
     keys.title.clone_from(&arguments.title);

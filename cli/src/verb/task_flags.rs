@@ -219,11 +219,13 @@ impl TaskFlags {
     }
 }
 
-/// Returns the name of a folder as a part of a task's id.
+/// Returns the name of a folder as a part of a task's id; `task` where it has none.
 pub(crate) fn name_of(folder: &Path) -> String {
     let folder = real_path(folder);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    plain_name(&name, "", 60).trim_matches('-').to_owned()
+    let name = plain_name(&name, "", 60);
+    let name = name.trim_matches('-');
+    if name.is_empty() { "task" } else { name }.to_owned()
 }
 
 /// The languages that can be repaired.

@@ -9,7 +9,7 @@ use crate::common::{WrongInput, plain_name, real_path};
 use crate::issue::attached::quoted;
 use crate::revisions::{Revisions, tree_of};
 use crate::verb::backport::fix::Fix;
-use crate::verb::init::{self, InitArguments};
+use crate::verb::init;
 use crate::verb::task_flags::{CrashedTree, ProjectFlags, name_of};
 use anyhow::Context;
 use patchwright_agent::record::result::TASK_FILE;
@@ -25,14 +25,7 @@ const BYTES: u64 = 1 << 20;
 /// Letters of a name that are kept.
 const NAME: usize = 80;
 /// Lists what a commit adds and changes.
-const LISTING: [&str; 6] = [
-    "diff-tree",
-    "-r",
-    "--raw",
-    "-z",
-    "--no-renames",
-    "--diff-filter=AM",
-];
+const LISTING: &str = "diff-tree -r --raw -z --no-renames --diff-filter=AM";
 
 /// A task of a tree alone, for its history.
 pub(super) fn of_tree(tree: &Path) -> anyhow::Result<Task> {
@@ -41,9 +34,7 @@ pub(super) fn of_tree(tree: &Path) -> anyhow::Result<Task> {
         path: Some(real_path(tree).display().to_string()),
         ..SourceKeys::default()
     };
-    let id = Some(name_of(tree)).filter(|name| !name.is_empty());
-    let id = id.unwrap_or_else(|| "task".to_owned());
-    let mut keys = TaskFile::new(id, language.to_string(), source);
+    let mut keys = TaskFile::new(name_of(tree), language.to_string(), source);
     keys.mode = Mode::DryRun;
     Ok(task::from_file(keys, tree, tree)?)
 }
@@ -69,6 +60,9 @@ pub(super) async fn before(
         return Ok(before);
     }
     let lacking = match brought((revisions, fix), &before).await? {
+        Ok(povs) if povs.is_empty() => {
+            "no input of the commit crashes the tree before it".to_owned()
+        }
         Ok(povs) => {
             before.povs = povs;
             return Ok(before);
@@ -83,7 +77,7 @@ pub(super) async fn before(
     Ok(before)
 }
 
-/// Returns the inputs of a commit that crash the tree before it, or why there is none.
+/// Returns the inputs of a commit that crash the tree before it, or why nothing is known of them.
 async fn brought(
     (revisions, fix): (&Revisions<'_>, &Fix),
     before: &Task,
@@ -97,15 +91,7 @@ async fn brought(
         ..before.clone()
     };
     let crashing = revisions.crashing(&tried).await?;
-    let none = || "no input of the commit crashes the tree before it".to_owned();
-    Ok(crashing.and_then(|crashing| {
-        let povs: Vec<Pov> = crashing.into_iter().map(|(pov, _)| pov).collect();
-        if povs.is_empty() {
-            Err(none())
-        } else {
-            Ok(povs)
-        }
-    }))
+    Ok(crashing.map(|crashing| crashing.into_iter().map(|(pov, _)| pov).collect()))
 }
 
 /// Finds the commands of the tree before a fix by trying, as `init` does. The task file is written
@@ -127,40 +113,32 @@ async fn found(
         let told = "brings no input; name one with --pov FILE, or a task with --task TASK";
         return Err(WrongInput(format!("no PoV: commit {name} {told}")).into());
     }
-    let folder = folder(commit)?;
-    let file = folder.join(TASK_FILE);
-    let search = InitArguments {
-        crashed: CrashedTree {
-            tree: tree_of(before, settings).await.unwrap_or_default(),
-            pov,
-            ..CrashedTree::default()
-        },
-        candidates,
-        out: file.clone(),
-        force: true,
-        yes: true,
-        ..InitArguments::default()
+    let crashed = CrashedTree {
+        tree: tree_of(before, settings).await.unwrap_or_default(),
+        pov,
+        ..CrashedTree::default()
     };
-    let told = || format!("{name} can be audited with a task (patchwright init, --task TASK)");
-    let draft = Box::pin(init::write(settings, search)).await;
-    let draft = draft.with_context(told)?;
-    if !draft.is_complete() {
-        let file = file.display();
-        let told = format!(
-            "no command was found by which an input crashes the tree before {name}: write commands.pov into a copy of {file}, for --task"
-        );
-        return Err(WrongInput(told).into());
-    }
+    let folder = folder(commit)?;
+    let found = Box::pin(init::task_of(settings, crashed, candidates, &folder));
+    let found = found
+        .await
+        .context("a task can be given, too (patchwright init, --task TASK)");
+    let missing = || {
+        let found = folder.join(TASK_FILE).display().to_string();
+        WrongInput(format!(
+            "no command was found by which an input crashes the tree before {name}: write commands.pov into a copy of {found}, for --task"
+        ))
+    };
     Ok(Task {
         id: before.id.clone(),
-        ..task::read(&file)?
+        ..found?.ok_or_else(missing)?
     })
 }
 
 /// The folder of the cache for what is found out of a fix.
 fn folder((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<PathBuf> {
-    let sources = revisions.settings.cache.folder.join("sources");
-    let folder = sources.join(format!("audit-{}", fix.hash()));
+    let cache = &revisions.settings.cache.folder;
+    let folder = cache.join(format!("sources/audit-{}", fix.hash()));
     private_folder(&folder)?;
     Ok(folder)
 }
@@ -184,21 +162,22 @@ async fn inputs((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<Vec<
     let mut inputs = quoted(&git.run(&message).await?);
     inputs.truncate(FILES);
     let range = [fix.parent.as_str(), fix.hash()];
-    let listed = git.run(&[&LISTING[..], &range].concat()).await?;
+    let listing: Vec<&str> = LISTING.split(' ').chain(range).collect();
+    let listed = git.run(&listing).await?;
     let mut fields = listed.split('\0');
     let mut files = Vec::new();
     while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {
         files.extend(input(entry, path));
     }
-    files.sort_by_key(|file| file.rank);
-    for file in files {
+    files.sort_by_key(|(rank, ..)| *rank);
+    for (_, blob, name) in files {
         if inputs.len() == FILES {
             break;
         }
-        let size = git.run(&["cat-file", "-s", file.blob]).await?;
+        let size = git.run(&["cat-file", "-s", blob]).await?;
         if size.parse::<u64>().is_ok_and(|size| size <= BYTES) {
-            let content = git.output(&["cat-file", "blob", file.blob]).await?;
-            inputs.push((file.name, content));
+            let content = git.output(&["cat-file", "blob", blob]).await?;
+            inputs.push((name, content));
         }
     }
     let folder = folder((revisions, fix))?.join("inputs");
@@ -213,13 +192,8 @@ async fn inputs((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<Vec<
     Ok(written)
 }
 
-/// A file of a commit that may be an input.
-struct Input<'a> {
-    /// Its place in the order of trials.
-    rank: u8,
-    blob: &'a str,
-    name: String,
-}
+/// A file of a commit that may be an input: its place in the order of trials, its content and its name.
+type Input<'a> = (u8, &'a str, String);
 
 /// Reads an entry of `git diff-tree --raw`, where it is a plain file that may be an input.
 fn input<'a>(entry: &'a str, path: &str) -> Option<Input<'a>> {
@@ -232,11 +206,8 @@ fn input<'a>(entry: &'a str, path: &str) -> Option<Input<'a>> {
         && Language::of_path(&path).is_none()
         && !path.is_build_file()
         && (is_new || is_tested);
-    is_input.then(|| Input {
-        rank: 2 * u8::from(!is_tested) + u8::from(!is_new),
-        blob,
-        name: plain_name(path.file_name(), "._", NAME),
-    })
+    let rank = 2 * u8::from(!is_tested) + u8::from(!is_new);
+    is_input.then(|| (rank, blob, plain_name(path.file_name(), "._", NAME)))
 }
 
 #[cfg(test)]
@@ -247,7 +218,7 @@ mod tests {
     fn plain_files_that_are_new_or_of_the_tests_may_be_inputs() {
         let read = |mode: &str, status: &str, path: &str| {
             let entry = format!(":100644 {mode} 0 b10b {status}");
-            input(&entry, path).map(|file| format!("{} {} {}", file.rank, file.blob, file.name))
+            input(&entry, path).map(|(rank, blob, name)| format!("{rank} {blob} {name}"))
         };
         for (mode, status, path, told) in [
             ("100644", "A", "tests/a b.txt", "0 b10b a-b.txt"),

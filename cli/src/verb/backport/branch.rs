@@ -93,19 +93,19 @@ impl Backport<'_> {
         };
         let mut task = self.task_at(name, commit).await?;
         let merged = self.merged(commit).await?;
-        let mut seen = self.seen(name, &task).await?;
-        "the PoV crashes it".clone_into(&mut branch.evidence);
+        let mut seen = Seen::of(&self.tried(name, &task).await?);
+        let mut evidence = "the PoV crashes it".to_owned();
         if let Seen::Unknown(reason) = &seen
             && let Some(found) = Box::pin(self.found_there(commit, &task)).await?
         {
             let command = found.commands.pov.as_deref().unwrap_or_default();
-            branch.evidence =
-                format!("the PoV crashes it by `{command}`, which was found there ({reason})");
+            evidence = format!("{evidence} by `{command}`, which was found there ({reason})");
             (task, seen) = (found, Seen::Crashes);
         }
         match seen {
             Seen::Crashes => {
                 branch.affected = Affected::Yes;
+                branch.evidence = evidence;
                 Box::pin(self.carry(&mut branch, task, merged)).await?;
             }
             Seen::Silent => self.explain_silence(&mut branch, merged.as_deref()).await?,

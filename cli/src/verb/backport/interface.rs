@@ -6,10 +6,9 @@
 use super::Backport;
 use crate::common::{WrongInput, write_file};
 use crate::revisions::{Crashing, tree_of};
-use crate::verb::init::{self, InitArguments};
+use crate::verb::init;
 use crate::verb::task_flags::{CrashedTree, ProjectFlags};
-use patchwright_agent::record::result::TASK_FILE;
-use patchwright_agent::task::{self, Task};
+use patchwright_agent::task::Task;
 use patchwright_config::private_folder;
 use patchwright_crash::read_leading;
 
@@ -25,41 +24,32 @@ impl Backport<'_> {
         commit: &str,
         task: &Task,
     ) -> anyhow::Result<Option<Task>> {
+        let said = self.crashing.first().filter(|_| task.image.is_none());
+        let Some((said, known)) = said.and_then(|(_, said)| Some((said, read_leading(said)?)))
+        else {
+            return Ok(None);
+        };
         let settings = &self.loaded.settings;
-        let parent = self.task_at("parent", &self.fix.parent).await?;
-        let crashing = self.revisions.crashing(&parent).await?.unwrap_or_default();
-        let said = crashing.first().map(|(_, said)| said.as_str());
-        let Some((said, known)) = said.and_then(|said| Some((said, read_leading(said)?))) else {
-            return Ok(None);
-        };
-        if task.image.is_some() {
-            return Ok(None);
-        }
-        let folder = settings.cache.folder.join("sources");
-        let folder = folder.join(format!("commands-{commit}"));
+        let cache = &settings.cache.folder;
+        let folder = cache.join(format!("sources/commands-{commit}"));
         private_folder(&folder)?;
-        let (file, report) = (folder.join(TASK_FILE), folder.join("crash.txt"));
+        let report = folder.join("crash.txt");
         write_file(&report, said)?;
-        let search = InitArguments {
-            crashed: CrashedTree {
-                tree: tree_of(task, settings).await.unwrap_or_default(),
-                pov: crashing.iter().map(|(pov, _)| pov.file.clone()).collect(),
-                project: ProjectFlags {
-                    crash: Some(report),
-                    ..ProjectFlags::default()
-                },
-                ..CrashedTree::default()
+        let povs = self.crashing.iter();
+        let crashed = CrashedTree {
+            tree: tree_of(task, settings).await.unwrap_or_default(),
+            pov: povs.map(|(pov, _)| pov.file.clone()).collect(),
+            project: ProjectFlags {
+                crash: Some(report),
+                ..ProjectFlags::default()
             },
-            out: file.clone(),
-            force: true,
-            yes: true,
-            ..InitArguments::default()
+            ..CrashedTree::default()
         };
-        let found = match Box::pin(init::write(settings, search)).await {
+        let found = match Box::pin(init::task_of(settings, crashed, Vec::new(), &folder)).await {
             Err(error) if error.is::<WrongInput>() => return Ok(None),
-            Ok(draft) if !draft.is_complete() => return Ok(None),
-            draft => draft.and_then(|_| Ok(task::read(&file)?))?,
+            found => found?,
         };
+        let Some(found) = found else { return Ok(None) };
         let found = Task {
             commands: found.commands,
             builds: found.builds,
@@ -73,7 +63,9 @@ impl Backport<'_> {
             let seen = read_leading(said);
             seen.is_some_and(|seen| seen.kind == known.kind)
         };
-        let seen = self.revisions.crashing(&found).await?.unwrap_or_default();
-        Ok(seen.iter().any(is_known).then_some(found))
+        let seen = self.tried("its own program", &found).await?;
+        Ok(seen
+            .is_ok_and(|seen| seen.iter().any(is_known))
+            .then_some(found))
     }
 }
