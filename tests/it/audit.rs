@@ -124,6 +124,14 @@ fn a_commit_is_judged_by_the_input_that_it_brings() {
             "the task has none, and the commit brings no input",
         ),
         (
+            ["audit", "HEAD", "--repo", "nowhere"],
+            "--repo: no file below nowhere is C, C++ or Java",
+        ),
+        (
+            ["audit", "HEAD", "--pov", "nothing.txt"],
+            "patchwright: --pov: nothing.txt cannot be opened",
+        ),
+        (
             ["audit", "HEAD~2", "--repo", "project"],
             "brings no input; name one with --pov FILE",
         ),

@@ -7,6 +7,7 @@ mod pov;
 
 use super::backport::fix::Fix;
 use super::backport::place;
+use super::init::expect_povs;
 use super::session::{self, OutputArguments};
 use crate::common::Common;
 use crate::revisions::Revisions;
@@ -85,6 +86,7 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
     let mut loaded = common.load(Vec::new())?;
     // Its project has reviewed it.
     loaded.settings.critic.calls = 0;
+    expect_povs(&arguments.pov)?;
     let task = match &arguments.task {
         Some(path) => task::read(path)?,
         None => pov::of_tree(&arguments.repo)?,
@@ -93,8 +95,8 @@ pub(crate) async fn run(common: &Common, arguments: AuditArguments) -> anyhow::R
     let revisions = Revisions::begin(&task, &loaded.settings, &place).await?;
     let fix = Fix::of_commit(&revisions, &arguments.commit).await?;
     let later = later(&revisions, &fix, &arguments.until).await?;
-    let before = Box::pin(pov::before((&revisions, &fix), &arguments));
-    let before = session::unless_stopped(before).await;
+    let before = pov::before((&revisions, &fix), &arguments);
+    let before = session::unless_stopped(Box::pin(before)).await;
     let stopped = || Ending::new(EndingKind::Canceled, "stopped while PoVs were tried");
     let before = before.ok_or_else(|| arguments.output.refused(&task.id, stopped()))??;
     let povs: Vec<String> = before.povs.iter().map(Pov::name).collect();

@@ -264,11 +264,7 @@ fn begin(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Start
         let tree = arguments.crashed.tree.display();
         WrongInput(format!("the source tree {tree} cannot be opened: {error}"))
     })?;
-    for pov in &arguments.crashed.pov {
-        let file = pov.display();
-        let unread = |error| WrongInput(format!("--pov: {file} cannot be opened: {error}"));
-        std::fs::File::open(pov).map_err(unread)?;
-    }
+    expect_povs(&arguments.crashed.pov)?;
     let project = arguments.oss_fuzz.as_deref().map(Project::read);
     let project = project.transpose()?;
     let given = &arguments.crashed.project;
@@ -312,6 +308,16 @@ fn begin(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Start
         sanitizer,
         proposals,
     })
+}
+
+/// Refuses inputs that are named and cannot be opened.
+pub(super) fn expect_povs(povs: &[PathBuf]) -> Result<(), WrongInput> {
+    for pov in povs {
+        let file = pov.display();
+        let unread = |error| WrongInput(format!("--pov: {file} cannot be opened: {error}"));
+        std::fs::File::open(pov).map_err(unread)?;
+    }
+    Ok(())
 }
 
 fn has_clang() -> bool {

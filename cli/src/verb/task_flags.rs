@@ -284,7 +284,7 @@ fn language_of_file(file: &str) -> Option<Language> {
 
 /// Returns the language of most source files; `None` where no file is in a language that can be
 /// repaired.
-fn language_of_files(repo: &Path) -> Option<Language> {
+pub(crate) fn language_of_files(repo: &Path) -> Option<Language> {
     let tree = Tree::open(repo).ok()?;
     let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
     for path in tree.files() {

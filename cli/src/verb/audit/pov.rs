@@ -10,7 +10,7 @@ use crate::issue::attached::quoted;
 use crate::revisions::{Revisions, tree_of};
 use crate::verb::backport::fix::Fix;
 use crate::verb::init;
-use crate::verb::task_flags::{CrashedTree, ProjectFlags, name_of};
+use crate::verb::task_flags::{CrashedTree, language_of_files, name_of};
 use anyhow::Context;
 use patchwright_agent::record::result::TASK_FILE;
 use patchwright_agent::task::file::{SourceKeys, TaskFile};
@@ -22,14 +22,12 @@ use std::path::{Path, PathBuf};
 /// The most files of a commit that are tried, and the bytes of the largest.
 const FILES: usize = 16;
 const BYTES: u64 = 1 << 20;
-/// Letters of a name that are kept.
-const NAME: usize = 80;
-/// Lists what a commit adds and changes.
-const LISTING: &str = "diff-tree -r --raw -z --no-renames --diff-filter=AM";
 
 /// A task of a tree alone, for its history.
 pub(super) fn of_tree(tree: &Path) -> anyhow::Result<Task> {
-    let language = ProjectFlags::default().language(tree, None)?;
+    let shown = tree.display();
+    let missing = || WrongInput(format!("--repo: no file below {shown} is C, C++ or Java"));
+    let language = language_of_files(tree).ok_or_else(missing)?;
     let source = SourceKeys {
         path: Some(real_path(tree).display().to_string()),
         ..SourceKeys::default()
@@ -103,15 +101,15 @@ async fn found(
 ) -> anyhow::Result<Task> {
     let (revisions, fix) = commit;
     let settings = revisions.settings;
-    let name: String = fix.hash().chars().take(12).collect();
+    let name = fix.hash().get(..12).unwrap_or_default();
     let pov = arguments.pov.clone();
-    let candidates = match &*pov {
-        [] => inputs(commit).await?,
-        _ => Vec::new(),
-    };
-    if pov.is_empty() && candidates.is_empty() {
-        let told = "brings no input; name one with --pov FILE, or a task with --task TASK";
-        return Err(WrongInput(format!("no PoV: commit {name} {told}")).into());
+    let mut candidates = Vec::new();
+    if pov.is_empty() {
+        candidates = inputs(commit).await?;
+        if candidates.is_empty() {
+            let told = "brings no input; name one with --pov FILE, or a task with --task TASK";
+            return Err(WrongInput(format!("no PoV: commit {name} {told}")).into());
+        }
     }
     let crashed = CrashedTree {
         tree: tree_of(before, settings).await.unwrap_or_default(),
@@ -120,9 +118,7 @@ async fn found(
     };
     let folder = folder(commit)?;
     let found = Box::pin(init::task_of(settings, crashed, candidates, &folder));
-    let found = found
-        .await
-        .context("a task can be given, too (patchwright init, --task TASK)");
+    let found = found.await.context("no task was found (--task names one)");
     let missing = || {
         let found = folder.join(TASK_FILE).display().to_string();
         WrongInput(format!(
@@ -161,9 +157,9 @@ async fn inputs((revisions, fix): (&Revisions<'_>, &Fix)) -> anyhow::Result<Vec<
     let message = ["show", "--no-patch", "--format=%B", fix.hash()];
     let mut inputs = quoted(&git.run(&message).await?);
     inputs.truncate(FILES);
-    let range = [fix.parent.as_str(), fix.hash()];
-    let listing: Vec<&str> = LISTING.split(' ').chain(range).collect();
-    let listed = git.run(&listing).await?;
+    let range = format!("{} {}", fix.parent, fix.hash());
+    let listing = format!("diff-tree -r --raw -z --no-renames --diff-filter=AM {range}");
+    let listed = git.run(&listing.split(' ').collect::<Vec<_>>()).await?;
     let mut fields = listed.split('\0');
     let mut files = Vec::new();
     while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {
@@ -207,7 +203,7 @@ fn input<'a>(entry: &'a str, path: &str) -> Option<Input<'a>> {
         && !path.is_build_file()
         && (is_new || is_tested);
     let rank = 2 * u8::from(!is_tested) + u8::from(!is_new);
-    is_input.then(|| (rank, blob, plain_name(path.file_name(), "._", NAME)))
+    is_input.then(|| (rank, blob, plain_name(path.file_name(), "._", 80)))
 }
 
 #[cfg(test)]
